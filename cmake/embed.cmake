@@ -1,0 +1,20 @@
+# Writes HEADER and SOURCE that hold the text of INPUTS (see cgraph_embed). Literals are split
+# below the 64 KiB that compilers must take.
+string(REPLACE "," ";" inputs "${INPUTS}")
+set(header "#pragma once\n#include <string_view>\n\nnamespace embedded {\n")
+set(source "#include \"${NAME}.h\"\n\nnamespace embedded {\n")
+foreach(input ${inputs})
+  get_filename_component(base ${input} NAME)
+  string(REGEX REPLACE "[^A-Za-z0-9]" "_" symbol "${NAME}_${base}")
+  file(READ ${input} hex HEX)
+  string(LENGTH "${hex}" digits)
+  math(EXPR bytes "${digits} / 2")
+  string(REGEX REPLACE "(..)" "0x\\1," values "${hex}")
+  string(APPEND header "extern const std::string_view ${symbol};\n")
+  string(APPEND source "static const unsigned char ${symbol}_bytes[] = {${values}0};\n"
+    "const std::string_view ${symbol}{reinterpret_cast<const char *>(${symbol}_bytes), ${bytes}};\n")
+endforeach()
+string(APPEND header "} // namespace embedded\n")
+string(APPEND source "} // namespace embedded\n")
+file(WRITE ${HEADER} "${header}")
+file(WRITE ${SOURCE} "${source}")

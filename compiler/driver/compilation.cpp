@@ -1,0 +1,158 @@
+#include "driver/compilation.h"
+
+#include "driver/defines.h"
+#include "driver/phase_timer.h"
+
+#include "diag/diagnostics.h"
+#include "emit/dot.h"
+#include "ir/lower.h"
+#include "kernels/kernel_compiler.h"
+#include "parse/parser.h"
+#include "passes/pass.h"
+#include "sema/sema.h"
+
+#include "format/bundle.h"
+
+#include <llvm/Support/ErrorHandling.h>
+
+#include <algorithm>
+
+namespace cgc {
+
+namespace {
+
+/// One compilation, phase by phase.
+class Compilation {
+public:
+  Compilation(const CompileOptions &options, llvm::raw_ostream &messages)
+      : options_(options), messages_(messages), timer_(options.time_passes) {}
+
+  CompileResult run() {
+    CompileResult result = run_phases();
+    diagnostics_.print(messages_, files_, options_.colors);
+    timer_.print(messages_);
+    return result;
+  }
+
+private:
+  /// The table of contents. Each phase has one product and one entry function.
+  CompileResult run_phases() {
+    auto defines = parse_defines(options_.defines);
+    if (!defines) {
+      return fail(CompileStatus::WrongUsage, defines.takeError());
+    }
+    auto file = timer_.time("read", [&] { return files_.open(options_.input); });
+    if (!file) {
+      return fail(CompileStatus::InputErrors, file.takeError());
+    }
+
+    const ast::File tree = timer_.time("parse", [&] { return parse(files_, *file, diagnostics_); });
+    if (llvm::Error unknown = check_defines(*defines, tree)) {
+      return fail(CompileStatus::WrongUsage, std::move(unknown));
+    }
+    if (options_.emit == Emit::Ast) {
+      return done(ast::print(tree));
+    }
+
+    const CheckedFile checked =
+        timer_.time("sema", [&] { return check(tree, *defines, diagnostics_); });
+    if (diagnostics_.has_errors()) {
+      return {CompileStatus::InputErrors, ""};
+    }
+
+    Module module = timer_.time("lower", [&] { return lower(checked, files_, diagnostics_); });
+    if (diagnostics_.has_errors()) {
+      return {CompileStatus::InputErrors, ""};
+    }
+    verify_after("lower", module);
+
+    for (const Pass &pass : passes()) {
+      timer_.time(pass.name, [&] { pass.run(module); });
+      verify_after(pass.name, module);
+    }
+
+    switch (options_.emit) {
+    case Emit::Ast:
+    case Emit::Check:
+      return done("");
+    case Emit::Ir:
+      return done(print(module));
+    case Emit::Dot:
+      return done(emit_dot(module.program));
+    case Emit::Bundle:
+      break;
+    }
+
+    const KernelUnit unit = {files_, module.constants, module.kernel_sources};
+    timer_.time("kernels",
+                [&] { compile_kernels(module.program, unit, kernel_options(), diagnostics_); });
+    const auto bundle =
+        timer_.time("emit", [&] { return cgrt::format::encode_bundle(module.program); });
+    return done({reinterpret_cast<const char *>(bundle.data()), bundle.size()});
+  }
+
+  CompileResult done(std::string output) const {
+    if (diagnostics_.has_errors()) {
+      return {only_compilers_missing() ? CompileStatus::MachineFailed : CompileStatus::InputErrors,
+              ""};
+    }
+    return {CompileStatus::Done, std::move(output)};
+  }
+
+  /// Nothing is wrong with the input then.
+  bool only_compilers_missing() const {
+    const auto &all = diagnostics_.all();
+    return std::all_of(all.begin(), all.end(), [](const Diagnostic &diagnostic) {
+      return diagnostic.id == Diag::KernelCompilerMissing;
+    });
+  }
+
+  CompileResult fail(CompileStatus status, llvm::Error error) {
+    messages_ << "error: " << llvm::toString(std::move(error)) << "\n";
+    return {status, ""};
+  }
+
+  /// A program that breaks a rule here is a bug of the compiler, not of its input.
+  void verify_after(std::string_view phase, const Module &module) {
+    if (options_.print_after_all) {
+      messages_ << "; after " << phase << "\n" << print(module);
+    }
+    const auto problems = cgrt::format::verify(module.program, 1);
+    if (!problems.empty()) {
+      llvm::report_fatal_error(llvm::Twine("the program is broken after '") + std::string(phase) +
+                               "': " + problems.front());
+    }
+  }
+
+  KernelCompileOptions kernel_options() const {
+    KernelCompileOptions options;
+    options.host = options_.target != Target::Cuda;
+    options.cuda = options_.target == Target::Cuda || options_.target == Target::Both ||
+                   (options_.target == Target::Default && cuda_available());
+    options.architectures = options_.architectures;
+    return options;
+  }
+
+  bool cuda_available() const {
+    std::string reason;
+    if (cuda_compiler_available(&reason)) {
+      return true;
+    }
+    messages_ << "note: the bundle holds code for the host device alone: " << reason << "\n";
+    return false;
+  }
+
+  const CompileOptions &options_;
+  llvm::raw_ostream &messages_;
+  SourceFiles files_;
+  Diagnostics diagnostics_;
+  PhaseTimer timer_;
+};
+
+} // namespace
+
+CompileResult compile(const CompileOptions &options, llvm::raw_ostream &messages) {
+  return Compilation(options, messages).run();
+}
+
+} // namespace cgc

@@ -1,0 +1,40 @@
+// The compiler as a function: a .cgraph file in, one product out.
+#pragma once
+
+#include <llvm/Support/raw_ostream.h>
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+namespace cgc {
+
+/// The phase to stop at, whose product is the result.
+enum class Emit : std::uint8_t { Bundle, Check, Ast, Ir, Dot };
+
+/// The devices to compile kernels for. Default is both, or the host alone where there is no NVRTC.
+enum class Target : std::uint8_t { Default, Cuda, Host, Both };
+
+struct CompileOptions {
+  std::string input;                ///< path of the .cgraph file
+  std::vector<std::string> defines; ///< NAME=VALUE, for file-scope consts
+  Emit emit = Emit::Bundle;
+  Target target = Target::Default;
+  std::vector<std::string> architectures = {"sm_90"}; ///< of the CUDA code
+  bool print_after_all = false; ///< prints the IR after lowering and after each pass
+  bool time_passes = false;     ///< prints how long each phase took
+  bool colors = false;
+};
+
+/// In the order of the tools' exit codes.
+enum class CompileStatus : std::uint8_t { Done, InputErrors, WrongUsage, MachineFailed };
+
+struct CompileResult {
+  CompileStatus status = CompileStatus::Done;
+  std::string output; ///< the bundle's bytes or the text; empty unless Done
+};
+
+/// Writes diagnostics to `messages` and touches no file but the inputs.
+CompileResult compile(const CompileOptions &options, llvm::raw_ostream &messages);
+
+} // namespace cgc

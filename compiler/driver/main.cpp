@@ -1,0 +1,116 @@
+// cgc: the command line of the compiler.
+#include "driver/compilation.h"
+#include "emit/output_file.h"
+
+#include <llvm/Support/CommandLine.h>
+#include <llvm/Support/FileSystem.h>
+#include <llvm/Support/Path.h>
+#include <llvm/Support/Process.h>
+
+namespace {
+
+namespace cl = llvm::cl;
+
+constexpr int wrong_usage = 2;
+constexpr int machine_failed = 3;
+
+cl::OptionCategory category("cgc options");
+
+struct CommandLine {
+  cl::opt<std::string> input{cl::Positional, cl::desc("FILE.cgraph"), cl::Required,
+                             cl::cat(category)};
+  cl::opt<std::string> output{
+      "o", cl::value_desc("FILE"), cl::cat(category),
+      cl::desc("Where to write; '-' is standard output (default: FILE.cgb in "
+               "the current folder for a bundle, else standard output)")};
+  cl::opt<cgc::Emit> emit{
+      "emit", cl::desc("What to make:"), cl::init(cgc::Emit::Bundle), cl::cat(category),
+      cl::values(clEnumValN(cgc::Emit::Bundle, "bundle", "a bundle for cgrun and cgrt (default)"),
+                 clEnumValN(cgc::Emit::Check, "check", "diagnostics alone"),
+                 clEnumValN(cgc::Emit::Ast, "ast", "the syntax tree"),
+                 clEnumValN(cgc::Emit::Ir, "ir", "the Graph IR"),
+                 clEnumValN(cgc::Emit::Dot, "dot", "the graphs for Graphviz"))};
+  cl::opt<cgc::Target> target{
+      "target", cl::desc("Which devices to compile kernels for:"), cl::init(cgc::Target::Default),
+      cl::cat(category),
+      cl::values(
+          clEnumValN(cgc::Target::Cuda, "cuda", "CUDA devices"),
+          clEnumValN(cgc::Target::Host, "host", "the host device"),
+          clEnumValN(cgc::Target::Both, "both", "both (default; without NVRTC the host alone)"))};
+  cl::list<std::string> architectures{"arch", cl::CommaSeparated, cl::value_desc("sm_90,..."),
+                                      cl::cat(category),
+                                      cl::desc("CUDA architectures to compile for")};
+  cl::list<std::string> defines{"D", cl::Prefix, cl::value_desc("NAME=VALUE"), cl::cat(category),
+                                cl::desc("The value of a file-scope const")};
+  cl::opt<bool> print_after_all{"print-after-all", cl::cat(category),
+                                cl::desc("Print the IR after lowering and after each pass")};
+  cl::opt<bool> time_passes{"time-passes", cl::cat(category),
+                            cl::desc("Print how long each phase took")};
+};
+
+/// FILE.cgb in the current folder for a bundle, else standard output.
+std::string output_path(const CommandLine &line) {
+  if (line.output.getNumOccurrences() != 0) {
+    return line.output;
+  }
+  return line.emit == cgc::Emit::Bundle ? llvm::sys::path::stem(line.input).str() + ".cgb" : "-";
+}
+
+int usage_error(const llvm::Twine &message) {
+  llvm::errs() << "cgc: error: " << message << "\n";
+  return wrong_usage;
+}
+
+cgc::CompileOptions compile_options(const CommandLine &line) {
+  cgc::CompileOptions options;
+  options.input = line.input;
+  options.defines.assign(line.defines.begin(), line.defines.end());
+  options.emit = line.emit;
+  options.target = line.target;
+  if (line.architectures.getNumOccurrences() != 0) {
+    options.architectures.assign(line.architectures.begin(), line.architectures.end());
+  }
+  options.print_after_all = line.print_after_all;
+  options.time_passes = line.time_passes;
+  options.colors = llvm::sys::Process::StandardErrHasColors();
+  return options;
+}
+
+int run(const CommandLine &line) {
+  const std::string path = output_path(line);
+  if (line.emit == cgc::Emit::Check && line.output.getNumOccurrences() != 0) {
+    return usage_error("--emit=check writes nothing; leave out -o");
+  }
+  if (path == "-" && line.emit == cgc::Emit::Bundle &&
+      llvm::sys::Process::StandardOutIsDisplayed()) {
+    return usage_error("a bundle is not written to a terminal; name a file with -o");
+  }
+  if (path != "-" && llvm::sys::fs::equivalent(path, line.input)) {
+    return usage_error("the output would replace the input '" + line.input + "'");
+  }
+  const cgc::CompileResult result = cgc::compile(compile_options(line), llvm::errs());
+  if (result.status != cgc::CompileStatus::Done || line.emit == cgc::Emit::Check) {
+    return static_cast<int>(result.status);
+  }
+  if (llvm::Error error = cgc::write_output(path, result.output)) {
+    llvm::errs() << "cgc: error: " << llvm::toString(std::move(error)) << "\n";
+    return machine_failed;
+  }
+  return 0;
+}
+
+void print_version(llvm::raw_ostream &out) {
+  out << "cgc " << CGRAPH_VERSION << "\n";
+}
+
+} // namespace
+
+int main(int argc, char **argv) {
+  const CommandLine line;
+  cl::HideUnrelatedOptions(category);
+  cl::SetVersionPrinter(print_version);
+  if (!cl::ParseCommandLineOptions(argc, argv, "cgc: the cgraph compiler\n", &llvm::errs())) {
+    return wrong_usage;
+  }
+  return run(line);
+}

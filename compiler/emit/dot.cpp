@@ -1,0 +1,132 @@
+#include "emit/dot.h"
+
+#include "emit/expr_text.h"
+
+#include <llvm/Support/raw_ostream.h>
+
+namespace cgc {
+
+using cgrt::format::Arguments;
+using cgrt::format::ByteCount;
+using cgrt::format::ExprId;
+using cgrt::format::Extents;
+using cgrt::format::FieldAccess;
+using cgrt::format::Graph;
+using cgrt::format::KernelId;
+using cgrt::format::Node;
+using cgrt::format::NodeField;
+using cgrt::format::Program;
+using cgrt::format::Region;
+
+namespace {
+
+/// A quoted DOT string; `\n` stays a line break of the label.
+std::string quoted(std::string_view text) {
+  std::string result = "\"";
+  for (const char c : text) {
+    if (c == '"' || c == '\\') {
+      result += '\\';
+    }
+    if (c == '\n') {
+      result += "\\n";
+    } else {
+      result += c;
+    }
+  }
+  return result + "\"";
+}
+
+class DotWriter {
+public:
+  DotWriter(const Program &program, llvm::raw_ostream &out) : program_(program), out_(out) {}
+
+  void write(const Graph &graph) {
+    out_ << "digraph " << quoted(graph.name) << " {\n"
+         << "  node [shape=box, style=\"rounded,filled\", fillcolor=white, fontname=Helvetica];\n";
+    for (std::size_t i = 0; i < graph.nodes.size(); ++i) {
+      write_node(i, graph.nodes[i]);
+    }
+    for (std::size_t i = 0; i < graph.nodes.size(); ++i) {
+      for (const auto &dependency : graph.nodes[i].dependencies) {
+        out_ << "  n" << dependency.node.index << " -> n" << i;
+        if (dependency.buffer.valid()) {
+          out_ << " [edgetooltip=" << quoted(program_[dependency.buffer].name) << "]";
+        }
+        out_ << ";\n";
+      }
+    }
+    out_ << "}\n";
+  }
+
+private:
+  std::string text(ExprId id) const { return expr_text(program_, id); }
+
+  /// "(ceildiv(n, 256))"; trailing dimensions of 1 are left out.
+  std::string dimensions(const std::array<ExprId, 3> &values) const {
+    std::size_t count = 3;
+    while (count > 1 && text(values[count - 1]) == "1") {
+      --count;
+    }
+    std::string result = "(";
+    for (std::size_t i = 0; i < count; ++i) {
+      result += (i == 0 ? "" : ", ") + text(values[i]);
+    }
+    return result + ")";
+  }
+
+  std::string detail(const NodeField &field, const Extents &extents) const {
+    return std::string(field.name) + dimensions(extents);
+  }
+  std::string detail(const NodeField &field, ExprId expr) const {
+    return std::string(field.name) + "(" + text(expr) + ")";
+  }
+  std::string detail(const NodeField &field, ByteCount count) const {
+    return text(count) == "0" ? "" : detail(field, ExprId(count));
+  }
+  /// The size of what a node writes; what it reads is named in the label and as large.
+  std::string detail(const NodeField &field, const Region &region) const {
+    return field.access == FieldAccess::Write
+               ? text(region.count) + " × " +
+                     std::string(cgrt::format::spelling(program_[region.buffer].type))
+               : "";
+  }
+  std::string detail(const NodeField &, KernelId) const { return ""; }
+  std::string detail(const NodeField &, const Arguments &) const { return ""; }
+
+  /// "grid(ceildiv(n, 256)) block(256)"
+  std::string details(const Node &node) const {
+    std::string result;
+    const auto add = [&](const NodeField &field, const auto &value) {
+      const std::string part = detail(field, value);
+      result += (result.empty() || part.empty() ? "" : " ") + part;
+    };
+    std::visit([&](const auto &work) { for_each_field(work, add); }, node.work);
+    return result;
+  }
+
+  void write_node(std::size_t index, const Node &node) {
+    const std::string label = describe(program_, node) + "\n" + details(node);
+    const cgrt::SourceLocation where = program_.locate(node.place);
+    out_ << "  n" << index << " [label=" << quoted(label);
+    if (where.line != 0) {
+      out_ << ", tooltip=" << quoted(where.file + ":" + std::to_string(where.line));
+    }
+    out_ << "];\n";
+  }
+
+  const Program &program_;
+  llvm::raw_ostream &out_;
+};
+
+} // namespace
+
+std::string emit_dot(const Program &program) {
+  std::string text;
+  llvm::raw_string_ostream out(text);
+  for (const Graph &graph : program.graphs) {
+    DotWriter(program, out).write(graph);
+  }
+  return out.str();
+}
+
+} // namespace cgc

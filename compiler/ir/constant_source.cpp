@@ -1,0 +1,71 @@
+#include "ir/constant_source.h"
+
+#include "kernels/kernel_text.h"
+
+#include "format/scalar_type.h"
+
+#include <array>
+#include <cmath>
+#include <cstdio>
+#include <limits>
+
+namespace cgc {
+
+using cgrt::ScalarType;
+using cgrt::format::Value;
+using cgrt::format::ValueKind;
+
+namespace {
+
+std::string integer_literal(const Value &value) {
+  if (value.kind() == ValueKind::Uint) {
+    return value.text() + "ULL";
+  }
+  const auto integer = static_cast<std::int64_t>(value.bits());
+  if (integer == std::numeric_limits<std::int64_t>::min()) {
+    return "(-9223372036854775807LL - 1)"; // its magnitude is no literal
+  }
+  const bool fits_int = integer >= std::numeric_limits<int>::min() + 1LL &&
+                        integer <= std::numeric_limits<int>::max();
+  return value.text() + (fits_int ? "" : "LL");
+}
+
+/// Hexadecimal, so that no digit is lost.
+std::string float_literal(double value) {
+  if (std::isnan(value)) {
+    return "__builtin_nan(\"\")";
+  }
+  if (std::isinf(value)) {
+    return value < 0 ? "-__builtin_huge_val()" : "__builtin_huge_val()";
+  }
+  std::array<char, 48> text{};
+  std::snprintf(text.data(), text.size(), "%a", value);
+  return text.data();
+}
+
+std::string natural_type(const Value &value) {
+  switch (value.kind()) {
+  case ValueKind::Bool:
+    return "bool";
+  case ValueKind::Float:
+    return "double";
+  case ValueKind::Uint:
+    return "unsigned long long";
+  case ValueKind::Int:
+    break;
+  }
+  return integer_literal(value).find('L') == std::string::npos ? "int" : "long long";
+}
+
+} // namespace
+
+ConstantSource make_constant_source(const std::string &name, const Value &value,
+                                    std::optional<ScalarType> type) {
+  const std::string cpp_type = type ? std::string(cpp_spelling(*type)) : natural_type(value);
+  const std::string literal = value.is_float()                  ? float_literal(value.as_double())
+                              : value.kind() == ValueKind::Bool ? value.text()
+                                                                : integer_literal(value);
+  return {name, cpp_type, "static_cast<" + cpp_type + ">(" + literal + ")"};
+}
+
+} // namespace cgc

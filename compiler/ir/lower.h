@@ -1,0 +1,15 @@
+// Checked syntax tree to Graph IR: every statement becomes a node, in program order, without edges.
+#pragma once
+
+#include "diag/diagnostics.h"
+#include "ir/module.h"
+#include "sema/checked_file.h"
+
+namespace cgc {
+
+/// Reports what depends on values: shapes, ranges, geometry, memory that is written or read against
+/// its declaration, overlapping arguments. What is not known before the parameters are becomes a
+/// Check of the program.
+Module lower(const CheckedFile &checked, const SourceFiles &files, Diagnostics &diagnostics);
+
+} // namespace cgc

@@ -1,0 +1,17 @@
+#include "ir/shape.h"
+
+namespace cgc {
+
+using cgrt::format::ExprId;
+using cgrt::format::ExprOp;
+
+ExprId element_count(cgrt::format::Program &program, cgrt::format::BufferId buffer) {
+  const auto &shape = program[buffer].shape;
+  ExprId count = shape[0];
+  for (std::size_t axis = 1; axis < shape.size(); ++axis) {
+    count = program.exprs.binary(ExprOp::Mul, count, shape[axis]);
+  }
+  return count;
+}
+
+} // namespace cgc

@@ -1,0 +1,11 @@
+// Sizes of buffers as expressions.
+#pragma once
+
+#include "format/program.h"
+
+namespace cgc {
+
+/// The number of elements of a buffer.
+cgrt::format::ExprId element_count(cgrt::format::Program &program, cgrt::format::BufferId buffer);
+
+} // namespace cgc

@@ -1,0 +1,139 @@
+// CUDA's execution model for host code: qualifiers, built-in variables, shared memory, barriers,
+// assert and trap. All threads of a block run on one worker thread, so what a block shares is
+// thread-local there.
+#pragma once
+
+#define __global__
+#define __device__
+#define __host__
+#define __constant__
+#define __grid_constant__
+#define __forceinline__ inline __attribute__((always_inline))
+#define __noinline__ __attribute__((noinline))
+#define __align__(bytes) alignas(bytes)
+#define __launch_bounds__(...)
+#define __cluster_dims__(...)
+#define __maxnreg__(...)
+// cgc rewrites the declarations that have it: see shared_memory.h of cgc.
+#define __shared__ static thread_local
+#ifndef __clang__
+#define __builtin_assume(condition) static_cast<void>(0)
+#endif
+
+typedef __SIZE_TYPE__ size_t;
+typedef __PTRDIFF_TYPE__ ptrdiff_t;
+#define NULL __null
+
+extern "C" {
+int printf(const char *format, ...);
+int snprintf(char *text, size_t bytes, const char *format, ...);
+void *memcpy(void *destination, const void *source, size_t bytes);
+void *memset(void *destination, int value, size_t bytes);
+void *malloc(size_t bytes);
+void free(void *memory);
+}
+
+static thread_local uint3 threadIdx, blockIdx;
+static thread_local dim3 blockDim, gridDim;
+static constexpr int warpSize = 32;
+
+namespace cg_host {
+
+using cgrt::host_abi::Block;
+using cgrt::host_abi::Group;
+
+static thread_local Block *block;
+/// Counts the blocks that this worker thread has begun.
+static thread_local unsigned long long block_serial;
+
+/// The value of kernel parameter `index`.
+template <typename T> inline T argument(const unsigned long long *arguments, unsigned index) {
+  T value;
+  __builtin_memcpy(&value, arguments + index, sizeof(T));
+  return value;
+}
+
+/// Called at each entry into a kernel: the first of a block, and one for each stack more.
+inline void enter(Block *entered) {
+  block = entered;
+  block_serial += entered->started == 0 ? 1 : 0;
+  blockIdx = {entered->block_index[0], entered->block_index[1], entered->block_index[2]};
+  blockDim = {entered->block_dim[0], entered->block_dim[1], entered->block_dim[2]};
+  gridDim = {entered->grid_dim[0], entered->grid_dim[1], entered->grid_dim[2]};
+}
+
+/// Makes the next thread the current one, or returns false when none is left to begin.
+inline bool next_thread(Block *entered) {
+  if (entered->started == entered->threads) {
+    return false;
+  }
+  unsigned index = entered->started++;
+  if (entered->backwards) {
+    index = entered->threads - 1 - index;
+  }
+  if (index < blockDim.x) {
+    threadIdx = {index, 0, 0};
+  } else {
+    threadIdx = {index % blockDim.x, index / blockDim.x % blockDim.y,
+                 index / blockDim.x / blockDim.y};
+  }
+  return true;
+}
+
+inline void wait(Group group) {
+  const uint3 waiting = threadIdx;
+  block->wait(block, group);
+  threadIdx = waiting;
+}
+
+/// The dynamic shared memory as an array of the declared type.
+template <typename T> inline T &dynamic_shared() {
+  return *reinterpret_cast<T *>(block->dynamic_shared);
+}
+
+/// Makes a shared variable undefined at its first use in a block, as it is on a GPU: what a thread
+/// reads without anyone having written it shows. `seen` belongs to the variable.
+inline void begin_shared(const volatile void *data, size_t bytes, unsigned long long &seen) {
+  if (seen != block_serial) {
+    seen = block_serial;
+    __builtin_memset(const_cast<void *>(data), 0xFF, bytes);
+  }
+}
+
+/// Ends the launch. `condition` with its place is null for what has none.
+[[noreturn]] __noinline__ static void fault(const char *what, const char *condition,
+                                            const char *file, unsigned line) {
+  char message[600];
+  const int used =
+      snprintf(message, sizeof message, "%s in block (%u, %u, %u), thread (%u, %u, %u)", what,
+               blockIdx.x, blockIdx.y, blockIdx.z, threadIdx.x, threadIdx.y, threadIdx.z);
+  if (condition != nullptr) {
+    const char *slash = __builtin_strrchr(file, '/');
+    snprintf(message + used, sizeof message - used, ": %s:%u: %s",
+             slash == nullptr ? file : slash + 1, line, condition);
+  }
+  block->fault(block, message);
+  __builtin_unreachable();
+}
+
+} // namespace cg_host
+
+#define assert(...)                                                                                \
+  ((__VA_ARGS__) ? (void)0 : cg_host::fault("assertion failed", #__VA_ARGS__, __FILE__, __LINE__))
+
+inline void __syncthreads() {
+  cg_host::wait(cg_host::Group::Block);
+}
+[[noreturn]] inline void __trap() {
+  cg_host::fault("trap", nullptr, nullptr, 0);
+}
+
+inline void __threadfence() {
+  __atomic_thread_fence(__ATOMIC_SEQ_CST);
+}
+inline void __threadfence_block() {
+  __atomic_thread_fence(__ATOMIC_SEQ_CST);
+}
+inline void __threadfence_system() {
+  __atomic_thread_fence(__ATOMIC_SEQ_CST);
+}

@@ -1,0 +1,216 @@
+#include "parse/expr_builder.h"
+
+#include "parse/number.h"
+
+#include <algorithm>
+#include <limits>
+
+namespace cgc {
+
+using ast::Expr;
+using ast::ExprKind;
+using ast::ExprOp;
+using ast::ExprRef;
+
+namespace {
+
+struct BinaryOperator {
+  std::string_view text;
+  ExprOp op;
+  int precedence; ///< higher binds tighter
+};
+
+constexpr BinaryOperator binary_operators[] = {
+    {"||", ExprOp::Or, 1},    {"&&", ExprOp::And, 2},   {"|", ExprOp::BitOr, 3},
+    {"^", ExprOp::BitXor, 4}, {"&", ExprOp::BitAnd, 5}, {"==", ExprOp::Eq, 6},
+    {"!=", ExprOp::Ne, 6},    {"<", ExprOp::Lt, 7},     {"<=", ExprOp::Le, 7},
+    {">", ExprOp::Gt, 7},     {">=", ExprOp::Ge, 7},    {"<<", ExprOp::Shl, 8},
+    {">>", ExprOp::Shr, 8},   {"+", ExprOp::Add, 9},    {"-", ExprOp::Sub, 9},
+    {"*", ExprOp::Mul, 10},   {"/", ExprOp::Div, 10},   {"%", ExprOp::Rem, 10},
+};
+
+const BinaryOperator &binary_operator(std::string_view text) {
+  return *std::find_if(std::begin(binary_operators), std::end(binary_operators),
+                       [&](const BinaryOperator &entry) { return entry.text == text; });
+}
+
+ExprOp prefix_operator(char c) {
+  return c == '-' ? ExprOp::Neg : c == '!' ? ExprOp::Not : ExprOp::BitNot;
+}
+
+} // namespace
+
+SourceRange ExprBuilder::range(const antlr4::Token &token) const {
+  return {file_.id, static_cast<std::uint32_t>(token.getStartIndex()),
+          static_cast<std::uint32_t>(token.getStopIndex() + 1)};
+}
+
+SourceRange ExprBuilder::range(const antlr4::ParserRuleContext &tree) const {
+  return join(range(*tree.start), range(*tree.stop));
+}
+
+std::string_view ExprBuilder::text(const SourceRange &range) const {
+  return source_.text().substr(range.begin, range.end - range.begin);
+}
+
+ast::Name ExprBuilder::name(CGraphParser::NameContext &tree) const {
+  const SourceRange where = range(tree);
+  return {text(where), where};
+}
+
+cgrt::ScalarType ExprBuilder::scalar_type(CGraphParser::ScalarTypeContext &tree) const {
+  return cgrt::format::parse_scalar_type(text(range(tree))).value();
+}
+
+ExprRef ExprBuilder::add(Expr expr) {
+  const ExprRef self{static_cast<std::uint32_t>(file_.exprs.size())};
+  const ExprRef leftmost = expr.arguments.empty() ? expr.operands[0] : expr.arguments[0];
+  expr.first = leftmost.valid() ? file_[leftmost].first : self.index;
+  file_.exprs.push_back(std::move(expr));
+  return self;
+}
+
+ExprRef ExprBuilder::combine(ExprOp op, ExprRef left, ExprRef right) {
+  Expr expr;
+  expr.kind = ExprKind::Binary;
+  expr.op = op;
+  expr.range = join(file_[left].range, file_[right].range);
+  expr.operands = {left, right, {}};
+  return add(std::move(expr));
+}
+
+/// `a ? b : c ? d : e`, flat in the tree, nests to the right.
+ExprRef ExprBuilder::build(CGraphParser::ExpressionContext &tree) {
+  std::vector<ExprRef> parts;
+  for (antlr4::tree::ParseTree *child : tree.children) {
+    if (auto *chain = dynamic_cast<CGraphParser::BinaryChainContext *>(child)) {
+      parts.push_back(binary_chain(*chain));
+    } else if (auto *middle = dynamic_cast<CGraphParser::ExpressionContext *>(child)) {
+      parts.push_back(build(*middle));
+    }
+  }
+  ExprRef result = parts.back();
+  for (std::size_t i = parts.size() - 1; i >= 2; i -= 2) {
+    Expr expr;
+    expr.kind = ExprKind::Select;
+    expr.range = join(file_[parts[i - 2]].range, file_[result].range);
+    expr.operands = {parts[i - 2], parts[i - 1], result};
+    result = add(std::move(expr));
+  }
+  return result;
+}
+
+/// Precedence by two stacks; all binary operators are left-associative.
+ExprRef ExprBuilder::binary_chain(CGraphParser::BinaryChainContext &tree) {
+  std::vector<ExprRef> operands;
+  std::vector<BinaryOperator> pending;
+  const auto reduce = [&] {
+    const ExprRef right = operands.back();
+    operands.pop_back();
+    operands.back() = combine(pending.back().op, operands.back(), right);
+    pending.pop_back();
+  };
+  for (antlr4::tree::ParseTree *child : tree.children) {
+    if (auto *operand = dynamic_cast<CGraphParser::UnaryContext *>(child)) {
+      operands.push_back(unary(*operand));
+      continue;
+    }
+    auto &token = dynamic_cast<CGraphParser::BinaryOperatorContext &>(*child);
+    const BinaryOperator &next = binary_operator(text(range(token)));
+    while (!pending.empty() && pending.back().precedence >= next.precedence) {
+      reduce();
+    }
+    pending.push_back(next);
+  }
+  while (!pending.empty()) {
+    reduce();
+  }
+  return operands.back();
+}
+
+ExprRef ExprBuilder::unary(CGraphParser::UnaryContext &tree) {
+  ExprRef result = primary(dynamic_cast<CGraphParser::PrimaryContext &>(*tree.children.back()));
+  for (std::size_t i = tree.children.size() - 1; i-- > 0;) {
+    const SourceRange where =
+        range(dynamic_cast<CGraphParser::PrefixOperatorContext &>(*tree.children[i]));
+    Expr expr;
+    expr.kind = ExprKind::Unary;
+    expr.op = prefix_operator(text(where)[0]);
+    expr.range = join(where, file_[result].range);
+    expr.operands = {result, {}, {}};
+    result = add(std::move(expr));
+  }
+  return result;
+}
+
+ExprRef ExprBuilder::primary(CGraphParser::PrimaryContext &tree) {
+  if (tree.literal != nullptr) {
+    return literal(*tree.literal);
+  }
+  if (tree.scalarType() != nullptr) {
+    Expr expr;
+    expr.kind = ExprKind::Cast;
+    expr.type = scalar_type(*tree.scalarType());
+    expr.range = range(tree);
+    expr.operands = {build(*tree.expression()), {}, {}};
+    return add(std::move(expr));
+  }
+  if (tree.name() == nullptr) {
+    return build(*tree.expression());
+  }
+  if (tree.children.size() > 1) {
+    return call(tree);
+  }
+  Expr expr;
+  expr.kind = ExprKind::Name;
+  expr.range = range(tree);
+  expr.name = text(expr.range);
+  return add(std::move(expr));
+}
+
+ExprRef ExprBuilder::call(CGraphParser::PrimaryContext &tree) {
+  Expr expr;
+  expr.kind = ExprKind::Call;
+  expr.range = range(tree);
+  expr.name = name(*tree.name()).text;
+  for (CGraphParser::CallArgumentContext *argument : tree.callArgument()) {
+    if (argument->expression() != nullptr) {
+      expr.arguments.push_back(build(*argument->expression()));
+    } else {
+      Expr type;
+      type.kind = ExprKind::Type;
+      type.type = scalar_type(*argument->scalarType());
+      type.range = range(*argument);
+      expr.arguments.push_back(add(std::move(type)));
+    }
+  }
+  return add(std::move(expr));
+}
+
+ExprRef ExprBuilder::literal(const antlr4::Token &token) {
+  Expr expr;
+  expr.range = range(token);
+  switch (token.getType()) {
+  case CGraphParser::TRUE:
+  case CGraphParser::FALSE:
+    expr.value = ast::Value::of(token.getType() == CGraphParser::TRUE);
+    break;
+  case CGraphParser::INFINITE:
+    expr.value = ast::Value::of(std::numeric_limits<double>::infinity());
+    break;
+  case CGraphParser::NOT_A_NUMBER:
+    expr.value = ast::Value::of(std::numeric_limits<double>::quiet_NaN());
+    break;
+  default: {
+    const auto value = parse_number(text(expr.range));
+    if (!value) {
+      diagnostics_.report(Diag::LiteralTooLarge, expr.range);
+    }
+    expr.value = value.value_or(ast::Value{});
+    break;
+  }
+  }
+  return add(std::move(expr));
+}
+
+} // namespace cgc

@@ -1,0 +1,38 @@
+// Expressions of the parse tree, put into the pool with precedence applied.
+#pragma once
+
+#include "ast/ast.h"
+#include "diag/diagnostics.h"
+
+#include "CGraphParser.h"
+
+namespace cgc {
+
+class ExprBuilder {
+public:
+  ExprBuilder(ast::File &file, const SourceFile &source, Diagnostics &diagnostics)
+      : file_(file), source_(source), diagnostics_(diagnostics) {}
+
+  ast::ExprRef build(CGraphParser::ExpressionContext &tree);
+
+  ast::Name name(CGraphParser::NameContext &tree) const;
+  cgrt::ScalarType scalar_type(CGraphParser::ScalarTypeContext &tree) const;
+  SourceRange range(const antlr4::ParserRuleContext &tree) const;
+  SourceRange range(const antlr4::Token &token) const;
+  std::string_view text(const SourceRange &range) const;
+
+private:
+  ast::ExprRef binary_chain(CGraphParser::BinaryChainContext &tree);
+  ast::ExprRef unary(CGraphParser::UnaryContext &tree);
+  ast::ExprRef primary(CGraphParser::PrimaryContext &tree);
+  ast::ExprRef literal(const antlr4::Token &token);
+  ast::ExprRef call(CGraphParser::PrimaryContext &tree);
+  ast::ExprRef add(ast::Expr expr);
+  ast::ExprRef combine(ast::ExprOp op, ast::ExprRef left, ast::ExprRef right);
+
+  ast::File &file_;
+  const SourceFile &source_;
+  Diagnostics &diagnostics_;
+};
+
+} // namespace cgc

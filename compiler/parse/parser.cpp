@@ -1,0 +1,169 @@
+#include "parse/parser.h"
+
+#include "parse/ast_builder.h"
+#include "parse/token_source.h"
+
+#include "CGraphParser.h"
+
+namespace cgc {
+
+namespace {
+
+/// The file's bytes, each as the character of that number: token positions are then byte offsets.
+std::string bytes_as_characters(std::string_view text) {
+  std::string utf8;
+  utf8.reserve(text.size() + text.size() / 8);
+  for (const char c : text) {
+    const auto byte = static_cast<unsigned char>(c);
+    if (byte < 0x80) {
+      utf8 += c;
+    } else {
+      utf8 += static_cast<char>(0xC0U | (byte >> 6));
+      utf8 += static_cast<char>(0x80U | (byte & 0x3FU));
+    }
+  }
+  return utf8;
+}
+
+/// Turns the parser's complaints into diagnostics.
+class SyntaxErrors : public antlr4::BaseErrorListener {
+public:
+  SyntaxErrors(const SourceFiles &files, FileId file, const TokenSource &tokens,
+               Diagnostics &diagnostics)
+      : files_(files), file_(file), tokens_(tokens), diagnostics_(diagnostics) {}
+
+  void syntaxError(antlr4::Recognizer *recognizer, antlr4::Token *offending, std::size_t /*line*/,
+                   std::size_t /*column*/, const std::string & /*message*/,
+                   std::exception_ptr /*error*/) override {
+    const bool at_end = offending->getType() == antlr4::Token::EOF;
+    if (at_end && tokens_.stopped()) {
+      return; // what made the tokens stop has been reported
+    }
+    const auto size = static_cast<std::uint32_t>(files_[file_].text().size());
+    SourceRange range = {file_, size, size};
+    std::string found = "the end of the file";
+    if (!at_end) {
+      range = {file_, static_cast<std::uint32_t>(offending->getStartIndex()),
+               static_cast<std::uint32_t>(offending->getStopIndex() + 1)};
+      found = offending->getType() == CGraphParser::RAW_BODY
+                  ? "a body"
+                  : "'" + std::string(files_.text(range)) + "'";
+    }
+    if (offending->getType() == CGraphParser::BAD_NUMBER) {
+      diagnostics_.report(Diag::BadNumber, range, found);
+      return;
+    }
+    auto &parser = dynamic_cast<antlr4::Parser &>(*recognizer);
+    diagnostics_.report(Diag::UnexpectedToken, range, found, expected(parser));
+  }
+
+private:
+  /// "; expected ';' or ','", or nothing where the list would be too long to help.
+  static std::string expected(antlr4::Parser &parser) {
+    const antlr4::dfa::Vocabulary &vocabulary = parser.getVocabulary();
+    std::vector<std::string> names;
+    bool takes_name = false;
+    for (const auto token : parser.getExpectedTokens().toList()) {
+      const auto type = static_cast<std::size_t>(token);
+      if (type == CGraphParser::IDENTIFIER) {
+        takes_name = true;
+      } else if (token > 0 && (type < CGraphParser::BLOCK || type > CGraphParser::WHEN)) {
+        // The words BLOCK to WHEN are names wherever they are keywords.
+        names.push_back(type == CGraphParser::RAW_BODY ? "'{'" : vocabulary.getDisplayName(type));
+      }
+    }
+    if (takes_name) {
+      names.insert(names.begin(), "a name");
+    }
+    constexpr std::size_t most_helpful = 6;
+    if (names.empty() || names.size() > most_helpful) {
+      return "";
+    }
+    std::string text = "; expected " + names[0];
+    for (std::size_t i = 1; i < names.size(); ++i) {
+      text += (i + 1 == names.size() ? " or " : ", ") + names[i];
+    }
+    return text;
+  }
+
+  const SourceFiles &files_;
+  FileId file_;
+  const TokenSource &tokens_;
+  Diagnostics &diagnostics_;
+};
+
+/// After an error in a declaration or statement that ends in ';', goes on behind it, so that one
+/// mistake is one error. Inside of them ANTLR's own recovery does well.
+class Recovery : public antlr4::DefaultErrorStrategy {
+public:
+  void recover(antlr4::Parser *parser, std::exception_ptr error) override {
+    if (!ends_in_semicolon(parser->getRuleContext()->getRuleIndex())) {
+      DefaultErrorStrategy::recover(parser, error);
+      return;
+    }
+    while (!starts_something_new(parser->getInputStream()->LA(1))) {
+      const std::size_t token = parser->getInputStream()->LA(1);
+      parser->consume();
+      if (token == CGraphParser::SEMICOLON) {
+        return;
+      }
+    }
+  }
+
+private:
+  static bool ends_in_semicolon(std::size_t rule) {
+    switch (rule) {
+    case CGraphParser::RuleConstDeclaration:
+    case CGraphParser::RuleParamDeclaration:
+    case CGraphParser::RuleBufferDeclaration:
+    case CGraphParser::RuleStatement:
+    case CGraphParser::RuleCopyStatement:
+    case CGraphParser::RuleFillStatement:
+    case CGraphParser::RuleLaunchStatement:
+      return true;
+    default:
+      return false;
+    }
+  }
+
+  /// Where skipping must stop, whether or not a ';' was forgotten.
+  static bool starts_something_new(std::size_t token) {
+    switch (token) {
+    case antlr4::Token::EOF:
+    case CGraphParser::CONST:
+    case CGraphParser::PARAM:
+    case CGraphParser::HOST:
+    case CGraphParser::DEVICE:
+    case CGraphParser::KERNEL:
+    case CGraphParser::GRAPH:
+    case CGraphParser::COPY:
+    case CGraphParser::FILL:
+    case CGraphParser::CLOSE_BRACE:
+      return true;
+    default:
+      return false;
+    }
+  }
+};
+
+} // namespace
+
+ast::File parse(const SourceFiles &files, FileId file, Diagnostics &diagnostics) {
+  const std::size_t errors_before = diagnostics.error_count();
+  antlr4::ANTLRInputStream input(bytes_as_characters(files[file].text()));
+  TokenSource token_source(&input, files, file, diagnostics);
+  antlr4::CommonTokenStream tokens(&token_source);
+  CGraphParser parser(&tokens);
+  SyntaxErrors listener(files, file, token_source, diagnostics);
+  parser.removeErrorListeners();
+  parser.addErrorListener(&listener);
+  parser.setErrorHandler(std::make_shared<Recovery>());
+  // The grammar is SLL, which is faster than full LL and takes the same input.
+  parser.getInterpreter<antlr4::atn::ParserATNSimulator>()->setPredictionMode(
+      antlr4::atn::PredictionMode::SLL);
+  ast::File result = build_ast(*parser.file(), files, file, diagnostics);
+  result.has_syntax_errors = diagnostics.error_count() != errors_before;
+  return result;
+}
+
+} // namespace cgc

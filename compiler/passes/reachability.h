@@ -1,0 +1,50 @@
+// Which nodes of a growing graph come before which.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <utility>
+#include <vector>
+
+namespace cgc {
+
+/// Nodes are added in topological order and covered by chains: paths along edges. A node knows, for
+/// each chain, how far along it its ancestors reach; chains make that short for the graphs people
+/// write, and nodes along one chain share it.
+class Reachability {
+public:
+  /// Adds the next node (they count from 0) with the given predecessors, none of which is an
+  /// ancestor of another.
+  void add(std::span<const std::uint32_t> predecessors);
+
+  /// The predecessors that no other one implies, ascending. `predecessors` is ascending without
+  /// duplicates and holds nodes that have been added and not forgotten.
+  std::vector<std::uint32_t> reduce(std::span<const std::uint32_t> predecessors) const;
+
+  /// Frees what is known about a node that will not be a predecessor any more.
+  void forget(std::uint32_t node) { ancestors_[node].reset(); }
+
+private:
+  struct Mark {
+    std::uint32_t chain;
+    std::uint32_t position; ///< of the last ancestor on that chain
+  };
+  /// One for each chain with ancestors; says nothing about the node's own chain, all of which lies
+  /// before it.
+  using Marks = std::vector<Mark>;
+
+  struct Position {
+    std::uint32_t chain;
+    std::uint32_t position;
+  };
+
+  std::shared_ptr<const Marks> merged_marks(std::span<const std::uint32_t> predecessors,
+                                            std::uint32_t own_chain) const;
+
+  std::vector<Position> positions_;
+  std::vector<std::shared_ptr<const Marks>> ancestors_;
+  std::vector<std::uint32_t> chain_lengths_;
+};
+
+} // namespace cgc

@@ -1,0 +1,186 @@
+// The cgraph language (docs/language.md). One grammar for lexer and parser; the raw text of
+// `cuda { … }` is cut out by compiler/parse/token_source.cpp, which hands it over as RAW_BODY.
+//
+// Operator chains are flat lists here, and compiler/parse/ast_builder.cpp applies precedence, so
+// that neither parser nor compiler recurses along a chain.
+grammar CGraph;
+
+tokens { RAW_BODY }
+
+file : declaration* EOF ;
+
+declaration
+  : constDeclaration
+  | paramDeclaration
+  | bufferDeclaration
+  | kernelDeclaration
+  | graphDeclaration
+  ;
+
+constDeclaration : CONST name '=' expression ';' ;
+
+paramDeclaration : PARAM name ':' scalarType ('=' expression)? ';' ;
+
+bufferDeclaration
+  : space=(HOST | DEVICE) access=(IN | OUT | INOUT)? name (',' name)* ':' scalarType shape ';'
+  ;
+
+shape : '[' expression (',' expression)* ']' ;
+
+kernelDeclaration
+  : KERNEL name '(' (kernelParameter (',' kernelParameter)*)? ')' kernelClause* CUDA RAW_BODY ';'?
+  ;
+
+kernelParameter : name ':' (access=(IN | OUT | INOUT) scalarType shape | scalarType) ;
+
+kernelClause : clause=(GRID | BLOCK | SHARED) '(' expression (',' expression)* ')' ;
+
+graphDeclaration : GRAPH name '{' statement* '}' ;
+
+statement
+  : copyStatement
+  | fillStatement
+  | launchStatement
+  ;
+
+copyStatement : COPY bufferReference '<' '-' bufferReference ';' ;
+
+fillStatement : FILL bufferReference '<' '-' expression ';' ;
+
+launchStatement : name '(' (expression (',' expression)*)? ')' ';' ;
+
+bufferReference : name ;
+
+expression : binaryChain ('?' expression ':' binaryChain)* ;
+
+binaryChain : unary (binaryOperator unary)* ;
+
+binaryOperator
+  : '||' | '&&' | '|' | '^' | '&' | '==' | '!=' | '<' | '<=' | '>' | '>=' | '<<' | '>>'
+  | '+' | '-' | '*' | '/' | '%'
+  ;
+
+unary : prefixOperator* primary ;
+
+prefixOperator : '-' | '!' | '~' ;
+
+primary
+  : literal=(INTEGER | FLOAT | INFINITE | NOT_A_NUMBER | TRUE | FALSE)
+  | name ('(' (callArgument (',' callArgument)*)? ')')?
+  | scalarType '(' expression ')'
+  | '(' expression ')'
+  ;
+
+callArgument : expression | scalarType ;
+
+// Words that are keywords only where a rule above asks for them.
+name : IDENTIFIER | MAX | WHEN | PRIORITY | GRID | BLOCK | SHARED | NAME | SELF | LIKELY ;
+
+scalarType
+  : BOOL | I8 | U8 | I16 | U16 | I32 | U32 | I64 | U64 | F16 | BF16 | F32 | F64
+  ;
+
+// Reserved words, those of constructs to come included, so that no name has to change.
+AFTER : 'after' ;
+AS : 'as' ;
+BINARY : 'binary' ;
+CALLBACK : 'callback' ;
+CAPTURED : 'captured' ;
+CASE : 'case' ;
+CHILD : 'child' ;
+CONST : 'const' ;
+COPY : 'copy' ;
+CUDA : 'cuda' ;
+DEF : 'def' ;
+DEFAULT : 'default' ;
+DETACH : 'detach' ;
+DEVICE : 'device' ;
+DO : 'do' ;
+ELSE : 'else' ;
+EVENT : 'event' ;
+EXTERNAL : 'external' ;
+FALSE : 'false' ;
+FILL : 'fill' ;
+FOR : 'for' ;
+GRAPH : 'graph' ;
+HOST : 'host' ;
+IF : 'if' ;
+IMPORT : 'import' ;
+IN : 'in' ;
+INFINITE : 'inf' ;
+INOUT : 'inout' ;
+KERNEL : 'kernel' ;
+NOT_A_NUMBER : 'nan' ;
+ON : 'on' ;
+OUT : 'out' ;
+PARAM : 'param' ;
+RECORD : 'record' ;
+REPEAT : 'repeat' ;
+SIBLING : 'sibling' ;
+SOURCE : 'source' ;
+STREAM : 'stream' ;
+SWITCH : 'switch' ;
+SYMBOL : 'symbol' ;
+SYNC : 'sync' ;
+TAIL : 'tail' ;
+TRUE : 'true' ;
+WAIT : 'wait' ;
+WHILE : 'while' ;
+
+CLOSE_BRACE : '}' ;
+SEMICOLON : ';' ;
+
+BLOCK : 'block' ;
+GRID : 'grid' ;
+LIKELY : 'likely' ;
+MAX : 'max' ;
+NAME : 'name' ;
+PRIORITY : 'priority' ;
+SELF : 'self' ;
+SHARED : 'shared' ;
+WHEN : 'when' ;
+
+BOOL : 'bool' ;
+I8 : 'i8' ;
+U8 : 'u8' ;
+I16 : 'i16' ;
+U16 : 'u16' ;
+I32 : 'i32' ;
+U32 : 'u32' ;
+I64 : 'i64' ;
+U64 : 'u64' ;
+F16 : 'f16' ;
+BF16 : 'bf16' ;
+F32 : 'f32' ;
+F64 : 'f64' ;
+
+IDENTIFIER : [A-Za-z_] [A-Za-z0-9_]* ;
+
+INTEGER
+  : '0'
+  | [1-9] ('_'? [0-9])*
+  | '0' [xX] HEX_DIGIT ('_'? HEX_DIGIT)*
+  | '0' [bB] [01] ('_'? [01])*
+  ;
+
+FLOAT
+  : DIGITS '.' DIGITS EXPONENT?
+  | DIGITS EXPONENT
+  | '.' DIGITS EXPONENT?
+  ;
+
+// What starts like a number and is none. Both rules above win a tie.
+BAD_NUMBER : [0-9] [A-Za-z0-9_]* ;
+
+fragment HEX_DIGIT : [0-9A-Fa-f] ;
+fragment DIGITS : [0-9] ('_'? [0-9])* ;
+fragment EXPONENT : [eE] [+-]? DIGITS ;
+
+LINE_COMMENT : '//' ~[\n]* -> skip ;
+BLOCK_COMMENT : '/*' .*? '*/' -> skip ;
+// Has no '*/' in it, or it would be the longer match for every comment.
+UNTERMINATED_COMMENT : '/*' (~[*] | '*'+ ~[*/])* '*'* EOF ;
+WHITE_SPACE : [ \t\n\f\u000B]+ -> skip ;
+
+// Anything else, so that the lexer itself never fails.
+STRAY : . ;

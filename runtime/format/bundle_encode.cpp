@@ -1,0 +1,185 @@
+#include "format/bundle.h"
+#include "format/sha256.h"
+
+#include "bundle_generated.h"
+
+#include <cstring>
+
+namespace cgrt::format {
+
+namespace {
+
+using flatbuffers::Offset;
+
+wire::Place to_wire(const Place &place) {
+  return {place.file.index, place.line, place.column};
+}
+
+/// A node's fields as words; bundle.fbs describes the layout.
+class FieldWriter {
+public:
+  void operator()(const NodeField &, KernelId kernel) { words_.push_back(kernel.index); }
+  void operator()(const NodeField &, ExprId expr) { words_.push_back(expr.index); }
+  void operator()(const NodeField &, const Extents &extents) {
+    for (const ExprId extent : extents) {
+      words_.push_back(extent.index);
+    }
+  }
+  void operator()(const NodeField &, const Region &region) { put(region); }
+  void operator()(const NodeField &, const Arguments &arguments) {
+    words_.push_back(static_cast<std::uint32_t>(arguments.size()));
+    for (const Argument &argument : arguments) {
+      words_.push_back(static_cast<std::uint32_t>(argument.index()));
+      if (const auto *region = std::get_if<Region>(&argument)) {
+        put(*region);
+      } else {
+        words_.push_back(std::get<ExprId>(argument).index);
+      }
+    }
+  }
+
+  const std::vector<std::uint32_t> &words() const { return words_; }
+
+private:
+  void put(const Region &region) {
+    words_.insert(words_.end(), {region.buffer.index, region.offset.index, region.count.index});
+  }
+
+  std::vector<std::uint32_t> words_;
+};
+
+class Encoder {
+  Offset<flatbuffers::Vector<const wire::Expr *>> encode_exprs(const ExprTable &table) {
+    std::vector<wire::Expr> exprs;
+    exprs.reserve(table.size());
+    for (const Expr &expr : table.all()) {
+      exprs.emplace_back(expr.bits, expr.a.index, expr.b.index, expr.c.index,
+                         static_cast<std::uint8_t>(expr.op), static_cast<std::uint8_t>(expr.kind),
+                         static_cast<std::uint8_t>(expr.type));
+    }
+    return builder_.CreateVectorOfStructs(exprs);
+  }
+
+  template <typename Thing> auto encode_each(const std::vector<Thing> &things) {
+    std::vector<decltype(encode(things[0]))> offsets;
+    offsets.reserve(things.size());
+    for (const Thing &thing : things) {
+      offsets.push_back(encode(thing));
+    }
+    return builder_.CreateVector(offsets);
+  }
+
+  template <typename Ids> auto encode_ids(const Ids &ids) {
+    std::vector<std::uint32_t> indices;
+    for (const ExprId id : ids) {
+      indices.push_back(id.index);
+    }
+    return builder_.CreateVector(indices);
+  }
+
+  Offset<wire::Param> encode(const Param &param) {
+    const auto name = builder_.CreateString(param.name);
+    const wire::Place place = to_wire(param.place);
+    return wire::CreateParam(builder_, name, static_cast<std::uint8_t>(param.type),
+                             param.default_value.index, &place);
+  }
+
+  Offset<wire::Buffer> encode(const Buffer &buffer) {
+    const auto name = builder_.CreateString(buffer.name);
+    const auto shape = encode_ids(buffer.shape);
+    const wire::Place place = to_wire(buffer.place);
+    return wire::CreateBuffer(builder_, name, static_cast<std::uint8_t>(buffer.type),
+                              static_cast<std::uint8_t>(buffer.space),
+                              static_cast<std::uint8_t>(buffer.access), shape, &place);
+  }
+
+  Offset<wire::KernelParam> encode(const KernelParam &param) {
+    const auto name = builder_.CreateString(param.name);
+    return wire::CreateKernelParam(builder_, name, static_cast<std::uint8_t>(param.type),
+                                   param.is_buffer, static_cast<std::uint8_t>(param.mode));
+  }
+
+  Offset<wire::Kernel> encode(const Kernel &kernel) {
+    const auto name = builder_.CreateString(kernel.name);
+    const auto symbol = builder_.CreateString(kernel.symbol);
+    const auto params = encode_each(kernel.params);
+    const wire::Place place = to_wire(kernel.place);
+    return wire::CreateKernel(builder_, name, symbol, params, &place);
+  }
+
+  Offset<wire::Node> encode(const Node &node) {
+    FieldWriter writer;
+    std::visit([&](const auto &work) { for_each_field(work, writer); }, node.work);
+    const auto fields = builder_.CreateVector(writer.words());
+    std::vector<wire::Dependency> dependencies;
+    for (const Dependency &dependency : node.dependencies) {
+      dependencies.emplace_back(dependency.node.index, dependency.buffer.index);
+    }
+    const auto dependencies_offset = builder_.CreateVectorOfStructs(dependencies);
+    const wire::Place place = to_wire(node.place);
+    return wire::CreateNode(builder_, static_cast<std::uint8_t>(node.kind()), fields,
+                            dependencies_offset, &place);
+  }
+
+  Offset<wire::Graph> encode(const Graph &graph) {
+    const auto name = builder_.CreateString(graph.name);
+    const auto nodes = encode_each(graph.nodes);
+    const wire::Place place = to_wire(graph.place);
+    return wire::CreateGraph(builder_, name, nodes, &place);
+  }
+
+  Offset<wire::Check> encode(const Check &check) {
+    const auto slug = builder_.CreateString(check.slug);
+    const auto message = builder_.CreateString(check.message);
+    const wire::Place place = to_wire(check.place);
+    return wire::CreateCheck(builder_, check.left.index, static_cast<std::uint8_t>(check.relation),
+                             check.right.index, slug, message, &place);
+  }
+
+  Offset<wire::Image> encode(const Image &image) {
+    const auto architecture = builder_.CreateString(image.architecture);
+    const auto bytes = builder_.CreateVector(
+        reinterpret_cast<const std::uint8_t *>(image.bytes.data()), image.bytes.size());
+    return wire::CreateImage(builder_, static_cast<std::uint8_t>(image.kind), architecture, bytes);
+  }
+
+  flatbuffers::FlatBufferBuilder builder_;
+
+public:
+  std::vector<std::byte> encode(const Program &program) {
+    const auto exprs = encode_exprs(program.exprs);
+    const auto files = builder_.CreateVectorOfStrings(program.files);
+    const auto params = encode_each(program.params);
+    const auto buffers = encode_each(program.buffers);
+    const auto kernels = encode_each(program.kernels);
+    const auto graphs = encode_each(program.graphs);
+    const auto checks = encode_each(program.checks);
+    const auto images = encode_each(program.images);
+    builder_.Finish(wire::CreateProgram(builder_, files, exprs, params, buffers, kernels, graphs,
+                                        checks, images));
+    const auto *first = reinterpret_cast<const std::byte *>(builder_.GetBufferPointer());
+    return {first, first + builder_.GetSize()};
+  }
+};
+
+void put_little_endian(std::byte *at, std::uint64_t value, std::size_t bytes) {
+  for (std::size_t i = 0; i < bytes; ++i) {
+    at[i] = static_cast<std::byte>(value >> (8 * i));
+  }
+}
+
+} // namespace
+
+std::vector<std::byte> encode_bundle(const Program &program) {
+  const std::vector<std::byte> payload = Encoder().encode(program);
+  std::vector<std::byte> bundle(bundle_header_bytes);
+  std::memcpy(bundle.data(), bundle_magic.data(), bundle_magic.size());
+  put_little_endian(&bundle[8], bundle_version, 4);
+  put_little_endian(&bundle[16], payload.size(), 8);
+  const auto digest = sha256(payload);
+  std::memcpy(&bundle[24], digest.data(), digest.size());
+  bundle.insert(bundle.end(), payload.begin(), payload.end());
+  return bundle;
+}
+
+} // namespace cgrt::format

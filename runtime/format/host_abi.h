@@ -1,0 +1,50 @@
+// What the host device and the host code of a program know of each other. Host code is a shared
+// object that cgc makes of the kernels; it has no undefined symbols of ours and gets what it needs
+// through a Block. cgc puts this file in front of the kernels' text, so it is C++17 and includes
+// nothing.
+#pragma once
+
+namespace cgrt::host_abi {
+
+/// Host code exports it as the unsigned int `cg_host_abi`; another one is refused.
+inline constexpr unsigned version = 1;
+
+inline constexpr const char *version_symbol = "cg_host_abi";
+
+/// Image::architecture of host code for the machine this is compiled for.
+#if defined(__x86_64__)
+inline constexpr const char *architecture = "x86_64";
+#elif defined(__aarch64__)
+inline constexpr const char *architecture = "aarch64";
+#else
+#error "the host device supports x86-64 and AArch64"
+#endif
+
+/// The threads that a wait is among.
+enum class Group : unsigned {
+  Block, ///< opens when every thread of the block waits or has returned
+};
+
+/// One block in progress. All its threads run on one worker thread.
+struct Block {
+  unsigned grid_dim[3];
+  unsigned block_dim[3];
+  unsigned block_index[3];
+  unsigned threads;              ///< of the block
+  unsigned started;              ///< how many of them have begun; host code counts up
+  bool backwards;                ///< begin with the last thread: shows a missing barrier
+  unsigned char *dynamic_shared; ///< aligned to 256 bytes
+
+  /// Suspends the calling thread until its group opens.
+  void (*wait)(Block *block, Group group);
+  /// Ends the launch with an error; does not return. The text is copied.
+  void (*fault)(Block *block, const char *message);
+};
+
+/// A kernel's entry point, `cg_host_<symbol>`: runs one thread after the other until none is left
+/// to begin. While a thread waits, the runner calls the entry again on another stack, so that the
+/// remaining threads can begin. `arguments` holds one slot for each kernel parameter: its low bytes
+/// are the scalar or the address.
+using Entry = void(Block *block, const unsigned long long *arguments);
+
+} // namespace cgrt::host_abi

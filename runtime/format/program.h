@@ -1,0 +1,193 @@
+// A compiled program: what a bundle holds. The same structure is the compiler's Graph IR, so that
+// one verifier serves the compiler's passes, the IR reader and the loader of hostile bundles.
+#pragma once
+
+#include "format/expr.h"
+#include "format/ids.h"
+#include "format/node_kind.h"
+#include "format/scalar_type.h"
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <type_traits>
+#include <variant>
+#include <vector>
+
+namespace cgrt::format {
+
+struct Place {
+  FileId file;
+  std::uint32_t line = 0; ///< 1-based; 0: no place
+  std::uint32_t column = 0;
+
+  bool operator==(const Place &) const = default;
+};
+
+struct Param {
+  std::string name;
+  ScalarType type = ScalarType::I32;
+  ExprId default_value; ///< constant; none: the caller must give it
+  Place place;
+};
+
+/// Row-major and contiguous; `shape` has 1 to 8 extents.
+struct Buffer {
+  std::string name;
+  ScalarType type = ScalarType::F32;
+  MemorySpace space = MemorySpace::Device;
+  CallerAccess access = CallerAccess::Private;
+  std::vector<ExprId> shape;
+  Place place;
+};
+
+enum class Mode : std::uint8_t { In, Out, InOut };
+std::string_view spelling(Mode mode);
+
+struct KernelParam {
+  std::string name;
+  ScalarType type = ScalarType::I32;
+  bool is_buffer = false;
+  Mode mode = Mode::In; ///< of a buffer
+};
+
+/// A kernel as the devices find it: `symbol` in the cubin and PTX images, and with the prefix
+/// host_symbol_prefix in the host image.
+struct Kernel {
+  std::string name;
+  std::string symbol;
+  std::vector<KernelParam> params;
+  Place place;
+};
+
+inline constexpr std::string_view host_symbol_prefix = "cg_host_";
+
+/// A contiguous range of a buffer, in elements.
+struct Region {
+  BufferId buffer;
+  ExprId offset;
+  ExprId count;
+};
+
+/// A kernel argument: a scalar, converted to the parameter's type, or a region's first element.
+using Argument = std::variant<ExprId, Region>;
+
+// The types of a node's fields. Each has its overloads where fields are printed, verified, encoded
+// and decoded; a new node kind made of them needs none.
+using Extents = std::array<ExprId, 3>;
+
+/// An integer expression; 0 means that there is nothing to say.
+struct ByteCount : ExprId {
+  ByteCount() = default;
+  ByteCount(ExprId expr) : ExprId(expr) {} // NOLINT: an expression is what it is
+};
+
+using Arguments = std::vector<Argument>;
+
+// KernelWork: `shared_bytes` is the dynamic shared memory; the arguments match the kernel's
+// parameters. CopyWork: both regions have the same element type and count. FillWork: `value` is
+// converted to the destination's element type, which has 1, 2 or 4 bytes (memset's).
+#define CGRT_NODE_KIND(name, ...) struct name##Work {
+#define CGRT_NODE_FIELD(kind, type, member, ...) type member;
+#define CGRT_NODE_END(name)                                                                        \
+  }                                                                                                \
+  ;
+#include "format/node_kinds.def"
+
+/// In the table's order, which is checked below.
+using Work = std::variant<KernelWork, CopyWork, FillWork>;
+
+#define CGRT_NODE_KIND(name, id, ...)                                                              \
+  static_assert(std::is_same_v<std::variant_alternative_t<id, Work>, name##Work>);
+#include "format/node_kinds.def"
+
+/// Calls `visit(NodeField, member)` for each field, in wire order; `work` may be const.
+#define CGRT_NODE_KIND(name, ...)                                                                  \
+  template <typename WorkType, typename Visit>                                                     \
+  requires std::is_same_v<std::remove_const_t<WorkType>, name##Work> void for_each_field(          \
+      WorkType &work, Visit &&visit) {
+#define CGRT_NODE_FIELD(kind, type, member, access, update)                                        \
+  visit(NodeField{#member, FieldAccess::access, FieldUpdate::update}, work.member);
+#define CGRT_NODE_END(name) }
+#include "format/node_kinds.def"
+
+/// An edge, and the buffer whose conflicting accesses ask for it.
+struct Dependency {
+  NodeId node; ///< an earlier node of the same graph
+  BufferId buffer;
+
+  bool operator==(const Dependency &) const = default;
+};
+
+struct Node {
+  Work work;
+  std::vector<Dependency> dependencies; ///< ascending by node, each node once
+  Place place;
+
+  NodeKind kind() const { return static_cast<NodeKind>(work.index()); }
+};
+
+/// Nodes stand in program order: every dependency points backwards.
+struct Graph {
+  std::string name;
+  std::vector<Node> nodes;
+  Place place;
+
+  std::size_t edge_count() const;
+};
+
+/// A condition on the parameters that every launch rests on and the compiler could not decide.
+struct Check {
+  enum class Relation : std::uint8_t { Equal, LessEqual };
+  ExprId left;
+  Relation relation = Relation::Equal;
+  ExprId right;
+  std::string slug;    ///< the diagnostic it would have been
+  std::string message; ///< `{left}` and `{right}` stand for the values
+  Place place;
+};
+
+enum class ImageKind : std::uint8_t { Cubin, Ptx, HostSharedObject };
+std::string_view spelling(ImageKind kind);
+
+/// Machine code for all kernels of the program.
+struct Image {
+  ImageKind kind = ImageKind::Cubin;
+  std::string architecture; ///< "sm_90" for Cubin, "compute_90" for Ptx, "x86_64" for host code
+  std::vector<std::byte> bytes;
+};
+
+struct Program {
+  std::vector<std::string> files; ///< source file names as given to the compiler
+  ExprTable exprs;
+  std::vector<Param> params;
+  std::vector<Buffer> buffers;
+  std::vector<Kernel> kernels;
+  std::vector<Graph> graphs;
+  std::vector<Check> checks;
+  std::vector<Image> images;
+
+  const Buffer &operator[](BufferId id) const { return buffers[id.index]; }
+  const Kernel &operator[](KernelId id) const { return kernels[id.index]; }
+  SourceLocation locate(const Place &place) const;
+};
+
+/// What a node does to memory, one entry for each region it touches.
+struct Effect {
+  Region region;
+  bool reads = false;
+  bool writes = false;
+};
+std::vector<Effect> effects_of(const Program &program, const Node &node);
+
+/// The name people know a node by: "kernel saxpy", "copy x <- hx", "fill x".
+std::string describe(const Program &program, const Node &node);
+
+/// Everything that is wrong with a program's structure: indices out of range, operands after their
+/// users, arguments that do not match their kernel, dependencies that point forward. Empty: sound.
+/// At most `limit` problems are listed.
+std::vector<std::string> verify(const Program &program, std::size_t limit = 20);
+
+} // namespace cgrt::format

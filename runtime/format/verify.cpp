@@ -1,0 +1,330 @@
+#include "format/program.h"
+
+#include <algorithm>
+#include <set>
+#include <string>
+
+namespace cgrt::format {
+
+namespace {
+
+constexpr std::size_t max_dimensions = 8;
+
+/// Collects problems; `where` names the thing under inspection.
+class Verifier {
+public:
+  Verifier(const Program &program, std::size_t limit) : program_(program), limit_(limit) {}
+
+  std::vector<std::string> run() {
+    check_exprs();
+    // Everything below evaluates or follows expression ids, so it needs a sound table.
+    if (problems_.empty()) {
+      check_params();
+      check_buffers();
+      check_kernels();
+      check_checks();
+      check_images();
+    }
+    if (problems_.empty()) {
+      check_graphs();
+    }
+    return std::move(problems_);
+  }
+
+private:
+  void problem(const std::string &where, const std::string &what) {
+    ++found_;
+    if (problems_.size() < limit_) {
+      problems_.push_back(where + ": " + what);
+    }
+  }
+
+  bool known(ExprId id) const { return id.index < program_.exprs.size(); }
+
+  void need_expr(ExprId id, const std::string &where, std::string_view what) {
+    if (!known(id)) {
+      problem(where, std::string(what) + " is no expression");
+    }
+  }
+
+  void need_integer(ExprId id, const std::string &where, std::string_view what) {
+    need_expr(id, where, what);
+    if (known(id) && program_.exprs[id].kind == ValueKind::Float) {
+      problem(where, std::string(what) + " is not an integer");
+    }
+  }
+
+  void need_place(const Place &place, const std::string &where) {
+    if (place.line != 0 && place.file.index >= program_.files.size()) {
+      problem(where, "its place names no file");
+    }
+  }
+
+  void check_expr(std::uint32_t index) {
+    const Expr &expr = program_.exprs.all()[index];
+    const std::string where = "expression " + std::to_string(index);
+    if (static_cast<std::uint8_t>(expr.op) >= expr_op_count() ||
+        static_cast<std::uint8_t>(expr.kind) >= value_kind_count ||
+        static_cast<std::uint8_t>(expr.type) >= scalar_type_count) {
+      problem(where, "unknown operator, kind or type");
+      return;
+    }
+    const std::array<ExprId, 3> operands = {expr.a, expr.b, expr.c};
+    const std::uint32_t count = operand_count(expr.op);
+    std::array<ValueKind, 3> kinds = {ValueKind::Int, ValueKind::Int, ValueKind::Int};
+    for (std::uint32_t i = 0; i < 3; ++i) {
+      if (i >= count ? operands[i].valid() : operands[i].index >= index) {
+        problem(where, "operand " + std::to_string(i) + " does not stand before it");
+        return;
+      }
+      if (i < count) {
+        kinds[i] = program_.exprs[operands[i]].kind;
+      }
+    }
+    check_expr_kind(expr, kinds, where);
+  }
+
+  void check_expr_kind(const Expr &expr, const std::array<ValueKind, 3> &kinds,
+                       const std::string &where) {
+    if (expr.op == ExprOp::Const) {
+      if (expr.kind == ValueKind::Bool && expr.bits > 1) {
+        problem(where, "a bool is neither 0 nor 1");
+      }
+      return;
+    }
+    if (expr.op == ExprOp::Param) {
+      if (expr.bits >= program_.params.size()) {
+        problem(where, "names no parameter");
+        return;
+      }
+      if (expr.type != program_.params[expr.bits].type) {
+        problem(where, "does not have its parameter's type");
+        return;
+      }
+    }
+    const bool typed = expr.op == ExprOp::Param || expr.op == ExprOp::Cast;
+    const auto kind =
+        typed ? kind_of(expr.type) : result_kind(expr.op, kinds[0], kinds[1], kinds[2]);
+    if (!kind || *kind != expr.kind) {
+      problem(where, "its kind does not follow from its operands");
+    }
+  }
+
+  void check_exprs() {
+    for (std::uint32_t i = 0; i < program_.exprs.size(); ++i) {
+      check_expr(i);
+    }
+  }
+
+  template <typename Things> void check_names(const Things &things, const std::string &what) {
+    std::set<std::string_view> names;
+    for (const auto &thing : things) {
+      if (thing.name.empty() || !names.insert(thing.name).second) {
+        problem(what + " '" + thing.name + "'", "the name is empty or stands twice");
+      }
+    }
+  }
+
+  void check_params() {
+    check_names(program_.params, "parameter");
+    for (const Param &param : program_.params) {
+      const std::string where = "parameter '" + param.name + "'";
+      need_place(param.place, where);
+      if (static_cast<std::uint8_t>(param.type) >= scalar_type_count) {
+        problem(where, "unknown type");
+      }
+      if (param.default_value.valid() &&
+          (!known(param.default_value) || !program_.exprs.known(param.default_value))) {
+        problem(where, "its default is not constant");
+      }
+    }
+  }
+
+  void check_buffers() {
+    check_names(program_.buffers, "buffer");
+    for (const Buffer &buffer : program_.buffers) {
+      const std::string where = "buffer '" + buffer.name + "'";
+      need_place(buffer.place, where);
+      if (static_cast<std::uint8_t>(buffer.type) >= scalar_type_count ||
+          buffer.space > MemorySpace::Device || buffer.access > CallerAccess::InOut) {
+        problem(where, "unknown type, space or access");
+      }
+      if (buffer.shape.empty() || buffer.shape.size() > max_dimensions) {
+        problem(where, "it has " + std::to_string(buffer.shape.size()) +
+                           " dimensions; 1 to 8 are allowed");
+      }
+      for (const ExprId extent : buffer.shape) {
+        need_integer(extent, where, "an extent");
+      }
+    }
+  }
+
+  void check_kernels() {
+    check_names(program_.kernels, "kernel");
+    for (const Kernel &kernel : program_.kernels) {
+      const std::string where = "kernel '" + kernel.name + "'";
+      need_place(kernel.place, where);
+      if (kernel.symbol.empty() || kernel.symbol.find('\0') != std::string::npos) {
+        problem(where, "it has no symbol");
+      }
+      for (const KernelParam &param : kernel.params) {
+        if (static_cast<std::uint8_t>(param.type) >= scalar_type_count ||
+            param.mode > Mode::InOut) {
+          problem(where, "parameter '" + param.name + "' has an unknown type or mode");
+        }
+      }
+    }
+  }
+
+  void check_checks() {
+    for (const Check &check : program_.checks) {
+      need_place(check.place, "a check");
+      need_integer(check.left, "a check", "its left side");
+      need_integer(check.right, "a check", "its right side");
+      if (check.relation > Check::Relation::LessEqual) {
+        problem("a check", "unknown relation");
+      }
+    }
+  }
+
+  void check_images() {
+    for (const Image &image : program_.images) {
+      if (image.kind > ImageKind::HostSharedObject || image.bytes.empty()) {
+        problem("an image", "it is empty or of an unknown kind");
+      }
+    }
+  }
+
+  void check_region(const Region &region, const std::string &where) {
+    if (region.buffer.index >= program_.buffers.size()) {
+      problem(where, "it names no buffer");
+      return;
+    }
+    need_integer(region.offset, where, "an offset");
+    need_integer(region.count, where, "a count");
+  }
+
+  void check_field(KernelId kernel, const NodeField &, const std::string &where) {
+    if (kernel.index >= program_.kernels.size()) {
+      problem(where, "it names no kernel");
+    }
+  }
+
+  void check_field(ExprId id, const NodeField &field, const std::string &where) {
+    need_expr(id, where, field.name);
+  }
+
+  void check_field(ByteCount count, const NodeField &field, const std::string &where) {
+    need_integer(count, where, field.name);
+  }
+
+  void check_field(const Extents &extents, const NodeField &field, const std::string &where) {
+    for (const ExprId extent : extents) {
+      need_integer(extent, where, field.name);
+    }
+  }
+
+  void check_field(const Region &region, const NodeField &, const std::string &where) {
+    check_region(region, where);
+  }
+
+  void check_field(const Arguments &arguments, const NodeField &, const std::string &where) {
+    for (const Argument &argument : arguments) {
+      if (const auto *region = std::get_if<Region>(&argument)) {
+        check_region(*region, where);
+      } else {
+        need_expr(std::get<ExprId>(argument), where, "an argument");
+      }
+    }
+  }
+
+  /// How a node's fields must fit together, once each is sound by itself.
+  template <typename AnyWork> void check_relations(const AnyWork &, const std::string &) {}
+
+  void check_relations(const KernelWork &work, const std::string &where) {
+    const Kernel &kernel = program_[work.kernel];
+    if (work.arguments.size() != kernel.params.size()) {
+      problem(where, "it has " + std::to_string(work.arguments.size()) +
+                         " arguments; its kernel takes " + std::to_string(kernel.params.size()));
+      return;
+    }
+    for (std::size_t i = 0; i < work.arguments.size(); ++i) {
+      check_argument(work.arguments[i], kernel.params[i], where);
+    }
+  }
+
+  void check_relations(const CopyWork &work, const std::string &where) {
+    if (program_[work.destination.buffer].type != program_[work.source.buffer].type) {
+      problem(where, "its sides differ in type");
+    }
+  }
+
+  void check_relations(const FillWork &work, const std::string &where) {
+    if (size_of(program_[work.destination.buffer].type) > 4) {
+      problem(where, "a fill's elements have at most 4 bytes");
+    }
+  }
+
+  void check_argument(const Argument &argument, const KernelParam &param,
+                      const std::string &where) {
+    const auto *region = std::get_if<Region>(&argument);
+    if ((region != nullptr) != param.is_buffer) {
+      problem(where,
+              "argument '" + param.name + "' is a scalar for a buffer or a buffer for a scalar");
+    } else if (region != nullptr && (program_[region->buffer].type != param.type ||
+                                     program_[region->buffer].space != MemorySpace::Device)) {
+      problem(where, "argument '" + param.name + "' has the wrong type or is not device memory");
+    }
+  }
+
+  void check_node(const Graph &graph, std::size_t index) {
+    const Node &node = graph.nodes[index];
+    const std::string where = "graph '" + graph.name + "' node " + std::to_string(index);
+    need_place(node.place, where);
+    const std::size_t found_before = found_;
+    std::visit(
+        [&](const auto &work) {
+          for_each_field(work, [&](const NodeField &field, const auto &value) {
+            check_field(value, field, where);
+          });
+          if (found_ == found_before) {
+            check_relations(work, where);
+          }
+        },
+        node.work);
+    std::uint32_t next = 0;
+    for (const Dependency &dependency : node.dependencies) {
+      if (dependency.node.index < next || dependency.node.index >= index) {
+        problem(where, "its dependencies are not ascending earlier nodes");
+        return;
+      }
+      if (dependency.buffer.valid() && dependency.buffer.index >= program_.buffers.size()) {
+        problem(where, "a dependency names no buffer");
+      }
+      next = dependency.node.index + 1;
+    }
+  }
+
+  void check_graphs() {
+    check_names(program_.graphs, "graph");
+    for (const Graph &graph : program_.graphs) {
+      need_place(graph.place, "graph '" + graph.name + "'");
+      for (std::size_t i = 0; i < graph.nodes.size(); ++i) {
+        check_node(graph, i);
+      }
+    }
+  }
+
+  const Program &program_;
+  std::size_t limit_;
+  std::vector<std::string> problems_;
+  std::size_t found_ = 0; ///< problems, those beyond the limit too
+};
+
+} // namespace
+
+std::vector<std::string> verify(const Program &program, std::size_t limit) {
+  return Verifier(program, limit).run();
+}
+
+} // namespace cgrt::format

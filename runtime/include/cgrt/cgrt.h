@@ -1,0 +1,200 @@
+// cgrt: load a compiled .cgraph program, give it memory on a device, and replay its graphs.
+//
+//   cgrt::Program program = cgrt::Program::from_file("saxpy.cgb");
+//   cgrt::Instance instance(program, cgrt::Device::automatic(), {{"n", 1024}});
+//   std::span<float> x = instance.host<float>("hx");   // pinned host memory, row-major
+//   ... fill it ...
+//   cgrt::Executable graph = instance.executable("main");
+//   graph.launch();
+//   graph.wait();
+//
+// Errors: every function may throw cgrt::Error; its code says whose fault it is. After a throw the
+// object is as it was before the call.
+// Threads: Program is immutable and may be shared. Device, Instance and Executable belong to one
+// thread at a time.
+// Ownership: Program, Device and Executable are cheap handles that keep what they need alive;
+// Instance owns its memory, and spans into it live as long as it does.
+#pragma once
+
+#include <cgrt/types.h>
+
+#include <cstddef>
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <span>
+#include <string>
+#include <vector>
+
+namespace cgrt {
+
+namespace format {
+struct Program;
+}
+class DeviceBackend;
+
+/// The type's spelling in the language: "f32".
+std::string_view spelling(ScalarType type);
+/// Bytes of one element.
+std::size_t size_of(ScalarType type);
+
+struct ParamInfo {
+  std::string name;
+  ScalarType type;
+  bool required; ///< it has no default
+};
+
+struct BufferInfo {
+  std::string name;
+  ScalarType type;
+  MemorySpace space;
+  CallerAccess access;
+};
+
+struct GraphInfo {
+  std::string name;
+  std::size_t nodes;
+  std::size_t edges;
+};
+
+/// A compiled program: code and graphs, no memory.
+class Program {
+public:
+  /// Reads and checks a bundle. Error{InvalidProgram} says what is wrong with it; Error{Usage} that
+  /// the file cannot be read.
+  static Program from_file(const std::string &path);
+  /// `name` is what errors call the bundle. The bytes are not needed afterwards.
+  static Program from_bytes(std::span<const std::byte> bytes, const std::string &name = "bundle");
+
+  std::vector<ParamInfo> params() const;
+  std::vector<BufferInfo> buffers() const;
+  std::vector<GraphInfo> graphs() const;
+
+  /// For cgrt's own parts.
+  const format::Program &contents() const { return *contents_; }
+  explicit Program(std::shared_ptr<const format::Program> contents);
+
+private:
+  std::shared_ptr<const format::Program> contents_;
+};
+
+struct HostOptions {
+  std::uint64_t seed = 0;    ///< of the random order in which independent nodes run
+  std::uint32_t threads = 0; ///< for the blocks of one kernel; 0: one for each core, at most 16
+};
+
+/// A place to run: the host device (always there) or one CUDA device.
+class Device {
+public:
+  static Device host(const HostOptions &options = {});
+  /// Error{Device} with the reason where that GPU cannot be used.
+  static Device cuda(int ordinal = 0);
+  /// The first CUDA device, or the host device; `why_host` then receives the reason.
+  static Device automatic(const HostOptions &options = {}, std::string *why_host = nullptr);
+
+  /// "host" or "cuda:0 NVIDIA H200".
+  std::string name() const;
+  bool is_cuda() const;
+
+  DeviceBackend &backend() const { return *backend_; }
+  const std::shared_ptr<DeviceBackend> &shared_backend() const { return backend_; }
+
+private:
+  Device(std::shared_ptr<DeviceBackend> backend, bool is_cuda);
+
+  std::shared_ptr<DeviceBackend> backend_;
+  bool is_cuda_ = false;
+};
+
+/// How long the parts of making an executable took, in microseconds.
+struct BuildTimes {
+  double build_us = 0;       ///< adding the nodes
+  double instantiate_us = 0; ///< making them executable, upload included
+};
+
+/// A buffer of an instance: where it is and what it holds.
+struct BufferView {
+  ScalarType type = ScalarType::F32;
+  MemorySpace space = MemorySpace::Device;
+  std::vector<std::size_t> shape;
+  std::size_t bytes = 0;
+};
+
+/// A graph ready to run on its instance's memory. Keeps the instance's memory alive.
+class Executable {
+public:
+  /// Queues one run and returns; runs of one instance take effect in the order they were queued.
+  /// The host device has finished it when the call returns.
+  void launch();
+  /// Returns when all launches of this executable are done, and throws what went wrong in them.
+  void wait();
+
+  std::size_t node_count() const;
+  std::size_t edge_count() const;
+  BuildTimes times() const;
+
+private:
+  friend class Instance;
+  struct State;
+  explicit Executable(std::shared_ptr<State> state);
+  std::shared_ptr<State> state_;
+};
+
+/// One use of a program: values for its parameters, and memory on one device.
+class Instance {
+public:
+  /// Allocates every buffer. Error{Usage}: a param is missing, unknown or of the wrong kind;
+  /// Error{InvalidValue}: a size or shape is not legal with these values;
+  /// Error{Device}: the memory or the code does not fit the device.
+  Instance(const Program &program, const Device &device,
+           const std::map<std::string, Scalar> &params = {});
+
+  /// The host memory of a `host` buffer; Error{Usage} when the name or the type is another's, or
+  /// the buffer is private or on the device. Do not touch it while a launch is in flight.
+  template <typename T> std::span<T> host(const std::string &name) {
+    std::span<std::byte> bytes = host_bytes(name, type_of<T>());
+    return {reinterpret_cast<T *>(bytes.data()), bytes.size() / sizeof(T)};
+  }
+
+  /// Extents and type of any buffer that the caller fills or reads.
+  BufferView buffer(const std::string &name) const;
+  /// Fills a whole `in` or `inout` buffer, in host or device memory. `bytes` is its exact size.
+  void write(const std::string &name, std::span<const std::byte> bytes);
+  /// Reads a whole `out` or `inout` buffer after the launches so far.
+  std::vector<std::byte> read(const std::string &name) const;
+
+  /// Builds and instantiates one of the program's graphs. Error{InvalidValue}: a geometry, range or
+  /// argument is not legal with this instance's params.
+  Executable executable(const std::string &graph = "main");
+
+private:
+  struct State;
+  template <typename T> static constexpr ScalarType type_of();
+  std::span<std::byte> host_bytes(const std::string &name, ScalarType type);
+
+  std::shared_ptr<State> state_;
+};
+
+template <typename T> constexpr ScalarType Instance::type_of() {
+  if constexpr (std::is_same_v<T, bool>) {
+    return ScalarType::Bool;
+  } else if constexpr (std::is_floating_point_v<T>) {
+    static_assert(sizeof(T) == 4 || sizeof(T) == 8);
+    return sizeof(T) == 4 ? ScalarType::F32 : ScalarType::F64;
+  } else {
+    static_assert(std::is_integral_v<T>, "a buffer's elements are scalars");
+    constexpr bool is_signed = std::is_signed_v<T>;
+    switch (sizeof(T)) {
+    case 1:
+      return is_signed ? ScalarType::I8 : ScalarType::U8;
+    case 2:
+      return is_signed ? ScalarType::I16 : ScalarType::U16;
+    case 4:
+      return is_signed ? ScalarType::I32 : ScalarType::U32;
+    default:
+      return is_signed ? ScalarType::I64 : ScalarType::U64;
+    }
+  }
+}
+
+} // namespace cgrt

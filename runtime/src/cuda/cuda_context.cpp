@@ -1,0 +1,102 @@
+#include "cuda/cuda_context.h"
+
+namespace cgrt::cuda {
+
+namespace {
+
+/// The version whose signatures cuda.h declares under these names.
+constexpr unsigned int driver_interface = 12000;
+
+template <typename Function> void find_driver_function(const char *name, Function &function) {
+  void *found = nullptr;
+  cudaDriverEntryPointQueryResult status = cudaDriverEntryPointSymbolNotFound;
+  check(
+      cudaGetDriverEntryPointByVersion(name, &found, driver_interface, cudaEnableDefault, &status),
+      std::string("looking for ") + name);
+  if (status != cudaDriverEntryPointSuccess) {
+    throw Error(ErrorCode::Device, std::string("the CUDA driver has no function ") + name);
+  }
+  function = reinterpret_cast<Function>(found);
+}
+
+/// The driver's and the runtime's error numbers are the same.
+cudaError_t as_runtime_error(CUresult result) {
+  return static_cast<cudaError_t>(result);
+}
+
+void require_device(int ordinal) {
+  std::string why_none;
+  const int count = cuda_device_count(&why_none);
+  if (count == 0) {
+    throw Error(ErrorCode::Device, "cuda:" + std::to_string(ordinal) + ": " + why_none);
+  }
+  if (ordinal < 0 || ordinal >= count) {
+    throw Error(ErrorCode::Device, "there is no cuda:" + std::to_string(ordinal) +
+                                       "; this machine has " + std::to_string(count) +
+                                       (count == 1 ? " CUDA device" : " CUDA devices"));
+  }
+}
+
+int attribute(cudaDeviceAttr which, int ordinal) {
+  int value = 0;
+  check(cudaDeviceGetAttribute(&value, which, ordinal), "cudaDeviceGetAttribute");
+  return value;
+}
+
+} // namespace
+
+PrimaryContext::PrimaryContext(int ordinal) {
+  require_device(ordinal);
+  // The runtime then holds the context, too, until the process ends, so that the last release does
+  // not destroy what the runtime knows of it.
+  check(cudaInitDevice(ordinal, 0, 0), "cudaInitDevice");
+  find_driver_function("cuDeviceGet", get_device_);
+  find_driver_function("cuDevicePrimaryCtxRetain", retain_);
+  find_driver_function("cuDevicePrimaryCtxRelease", release_);
+  find_driver_function("cuCtxPushCurrent", push_);
+  find_driver_function("cuCtxPopCurrent", pop_);
+  check(as_runtime_error(get_device_(&device_, ordinal)), "cuDeviceGet");
+  check(as_runtime_error(retain_(&context_, device_)), "cuDevicePrimaryCtxRetain");
+}
+
+PrimaryContext::~PrimaryContext() {
+  check_in_destructor(as_runtime_error(release_(device_)));
+}
+
+Current::Current(const PrimaryContext &context) : context_(context), pushed_(true) {
+  check(as_runtime_error(context_.push_(context_.context_)), "cuCtxPushCurrent");
+}
+
+Current::Current(const PrimaryContext &context, std::nothrow_t) noexcept
+    : context_(context), pushed_(context.push_(context.context_) == CUDA_SUCCESS) {}
+
+Current::~Current() {
+  CUcontext popped = nullptr;
+  if (pushed_) {
+    check_in_destructor(as_runtime_error(context_.pop_(&popped)));
+  }
+}
+
+Context::Context(int ordinal)
+    : primary_(ordinal), capability_(capability_of(ordinal)),
+      max_shared_bytes_(
+          static_cast<std::size_t>(attribute(cudaDevAttrMaxSharedMemoryPerBlockOptin, ordinal))) {
+  cudaDeviceProp properties{};
+  check(cudaGetDeviceProperties(&properties, ordinal), "cudaGetDeviceProperties");
+  name_ = "cuda:" + std::to_string(ordinal) + " " + properties.name;
+  const Current current = make_current();
+  // Non-blocking: the caller's work on the legacy default stream orders nothing here.
+  check(cudaStreamCreateWithFlags(&stream_, cudaStreamNonBlocking), "cudaStreamCreateWithFlags");
+}
+
+Context::~Context() {
+  const Current current = make_current(std::nothrow);
+  check_in_destructor(cudaStreamDestroy(stream_));
+}
+
+Capability capability_of(int ordinal) {
+  return {attribute(cudaDevAttrComputeCapabilityMajor, ordinal),
+          attribute(cudaDevAttrComputeCapabilityMinor, ordinal)};
+}
+
+} // namespace cgrt::cuda

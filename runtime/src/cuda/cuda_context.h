@@ -1,0 +1,81 @@
+// One GPU: its primary context, one stream, and the facts that checks need.
+#pragma once
+
+#include "cuda/cuda_check.h"
+#include "cuda/cuda_image.h"
+
+#include <cuda.h>
+
+#include <cstddef>
+#include <new>
+#include <string>
+
+namespace cgrt::cuda {
+
+/// The context that the GPU shares with the rest of the process, held for this object's lifetime.
+/// It is made current by push and pop, for a scope and a thread: cudaSetDevice would leave the
+/// caller's thread on another device or take away a context of the caller's own.
+class PrimaryContext {
+public:
+  explicit PrimaryContext(int ordinal);
+  ~PrimaryContext();
+  PrimaryContext(const PrimaryContext &) = delete;
+  PrimaryContext &operator=(const PrimaryContext &) = delete;
+
+private:
+  friend class Current;
+
+  // The driver's functions, which the CUDA runtime finds: there is no libcuda to link.
+  decltype(&cuDeviceGet) get_device_ = nullptr;
+  decltype(&cuDevicePrimaryCtxRetain) retain_ = nullptr;
+  decltype(&cuDevicePrimaryCtxRelease) release_ = nullptr;
+  decltype(&cuCtxPushCurrent) push_ = nullptr;
+  decltype(&cuCtxPopCurrent) pop_ = nullptr;
+  CUdevice device_ = 0;
+  CUcontext context_ = nullptr;
+};
+
+/// Makes a context current for its own lifetime; the thread's context before is back afterwards.
+class Current {
+public:
+  explicit Current(const PrimaryContext &context);
+  /// For destructors: what they call finds its context by the handle it is given.
+  Current(const PrimaryContext &context, std::nothrow_t) noexcept;
+  ~Current();
+  Current(const Current &) = delete;
+  Current &operator=(const Current &) = delete;
+
+private:
+  const PrimaryContext &context_;
+  bool pushed_ = false;
+};
+
+class Context {
+public:
+  /// Error{Device} where there is no such GPU or it cannot be used.
+  explicit Context(int ordinal);
+  ~Context();
+  Context(const Context &) = delete;
+  Context &operator=(const Context &) = delete;
+
+  [[nodiscard]] Current make_current() const { return Current(primary_); }
+  [[nodiscard]] Current make_current(std::nothrow_t tag) const noexcept { return {primary_, tag}; }
+  cudaStream_t stream() const { return stream_; }
+  /// "cuda:0 NVIDIA H200"
+  const std::string &name() const { return name_; }
+  Capability capability() const { return capability_; }
+  /// Static plus dynamic shared memory that one block may have when its kernel opts in.
+  std::size_t max_shared_bytes() const { return max_shared_bytes_; }
+
+private:
+  PrimaryContext primary_;
+  std::string name_;
+  Capability capability_;
+  std::size_t max_shared_bytes_ = 0;
+  cudaStream_t stream_ = nullptr;
+};
+
+/// The compute capability of a device that exists.
+Capability capability_of(int ordinal);
+
+} // namespace cgrt::cuda

@@ -1,0 +1,141 @@
+// What a device must offer. graph_builder validates and resolves; a device only does as it is told,
+// so both devices accept and refuse the same programs.
+#pragma once
+
+#include "format/program.h"
+
+#include <cgrt/types.h>
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <string>
+#include <type_traits>
+#include <variant>
+#include <vector>
+
+namespace cgrt {
+
+/// A kernel as loaded on one device. Owned by its LoadedCode.
+class Function {
+public:
+  virtual ~Function() = default;
+};
+
+/// The kernels of one program, loaded.
+class LoadedCode {
+public:
+  virtual ~LoadedCode() = default;
+  /// Parallel to Program::kernels; valid as long as this object.
+  virtual const Function &function(format::KernelId kernel) const = 0;
+};
+
+/// A block of memory on one device; freed by its destructor, which must not run while a launch
+/// uses it.
+class Memory {
+public:
+  virtual ~Memory() = default;
+  /// A device address for MemorySpace::Device, a host address for MemorySpace::Host.
+  virtual std::byte *data() const = 0;
+  virtual std::size_t size() const = 0;
+};
+
+struct Dim3 {
+  std::uint32_t x = 1, y = 1, z = 1;
+};
+
+// Resolved forms of the node kinds: numbers and addresses instead of expressions and ids. All are
+// legal for CUDA as they stand: no zero sizes, no geometry beyond format/geometry.h.
+
+struct KernelParams {
+  const Function *function = nullptr;
+  Dim3 grid, block;
+  std::uint32_t shared_bytes = 0;
+  /// One slot for each kernel parameter; its low bytes hold the scalar or the address.
+  std::vector<std::uint64_t> arguments;
+};
+
+struct CopyParams {
+  std::byte *destination = nullptr;
+  const std::byte *source = nullptr;
+  std::size_t bytes = 0; ///< at least 1; the ranges do not overlap
+};
+
+struct FillParams {
+  std::byte *destination = nullptr;
+  std::uint32_t pattern = 0;       ///< the low element_bytes bytes are repeated
+  std::uint32_t element_bytes = 1; ///< 1, 2 or 4
+  std::size_t count = 0;           ///< elements, at least 1
+};
+
+using NodeParams = std::variant<KernelParams, CopyParams, FillParams>;
+
+#define CGRT_NODE_KIND(name, id, ...)                                                              \
+  static_assert(std::is_same_v<std::variant_alternative_t<id, NodeParams>, name##Params>);
+#include "format/node_kinds.def"
+
+/// Whom an error about a node is about.
+struct NodeLabel {
+  std::string text; ///< "kernel saxpy"
+  SourceLocation where;
+};
+
+/// An instantiated graph. Destroying it in flight waits for it.
+class DeviceExecutable {
+public:
+  virtual ~DeviceExecutable() = default;
+  /// Queues one run after the earlier launches of its device's stream and returns.
+  virtual void launch() = 0;
+  /// Returns when every launch so far is done; reports what went wrong since the last wait.
+  virtual void wait() = 0;
+};
+
+/// A graph under construction: nodes first, then one instantiate().
+class DeviceGraph {
+public:
+  virtual ~DeviceGraph() = default;
+  /// Adds a node that runs after `dependencies` (indices of nodes added before) and returns its
+  /// index, counted from 0. A node that is not `enabled` does nothing but keeps its place in the
+  /// order; its params must still be legal.
+  virtual std::uint32_t add_node(const NodeParams &params,
+                                 std::span<const std::uint32_t> dependencies, NodeLabel label,
+                                 bool enabled) = 0;
+  /// Call once. The executable does not need this object any more.
+  virtual std::unique_ptr<DeviceExecutable> instantiate() = 0;
+};
+
+/// One device and one stream of work on it. Not thread-safe: one thread at a time.
+class DeviceBackend {
+public:
+  virtual ~DeviceBackend() = default;
+  /// "host" or "cuda:0 NVIDIA H200".
+  virtual std::string name() const = 0;
+  /// Memory filled with bytes 0xFF on the host device (NaN, -1), so that reading what nothing has
+  /// written shows; undefined on the CUDA device. `bytes` may be 0. Aligned to 256 bytes.
+  virtual std::unique_ptr<Memory> allocate(MemorySpace space, std::size_t bytes) = 0;
+  /// Copies between any two spaces and returns when done, after all work queued before.
+  virtual void copy(std::byte *destination, const std::byte *source, std::size_t bytes) = 0;
+  /// Loads the program's images that fit this device; throws Error{Device} where none does.
+  virtual std::unique_ptr<LoadedCode> load(const format::Program &program) = 0;
+  virtual std::unique_ptr<DeviceGraph> create_graph() = 0;
+};
+
+struct HostDeviceOptions {
+  std::uint64_t seed = 0;    ///< of the order in which ready nodes run
+  std::uint32_t threads = 0; ///< that run the blocks of a kernel; 0: one for each core, at most 16
+};
+
+std::unique_ptr<DeviceBackend> make_host_device(const HostDeviceOptions &options);
+
+/// Throws Error{Device} when there is no driver, no such GPU, or this build has no CUDA part.
+std::unique_ptr<DeviceBackend> make_cuda_device(int ordinal);
+
+/// How many GPUs can be used; 0 with the reason in `why_none` otherwise. Never throws.
+int cuda_device_count(std::string *why_none = nullptr);
+
+/// "sm_90" for a device that exists.
+std::string cuda_device_architecture(int ordinal);
+
+} // namespace cgrt

@@ -1,0 +1,66 @@
+// The one builder: turns a graph's expressions and ids into numbers and addresses, checks them
+// against the rules that all devices share, and hands the result to a device.
+#pragma once
+
+#include "device.h"
+#include "format/program.h"
+#include "parameters.h"
+
+#include <memory>
+#include <span>
+
+namespace cgrt {
+
+/// A buffer with its memory.
+struct PlacedBuffer {
+  std::byte *data = nullptr;
+  std::int64_t elements = 0; ///< at least 0
+};
+
+class GraphBuilder {
+public:
+  /// Bytes that a placeholder must have.
+  static constexpr std::size_t placeholder_bytes = 512;
+
+  /// Everything must outlive the builder. `buffers` is parallel to the program's. `placeholder` is
+  /// device memory that nodes which do nothing may name.
+  GraphBuilder(const format::Program &program, const Parameters &parameters,
+               std::span<const PlacedBuffer> buffers, const LoadedCode &code,
+               std::byte *placeholder)
+      : program_(program), parameters_(parameters), buffers_(buffers), code_(code),
+        placeholder_(placeholder) {}
+
+  /// Adds every node of `graph` to `target`. Error{InvalidValue} names the first node that is not
+  /// legal with these parameters.
+  void build(const format::Graph &graph, DeviceGraph &target) const;
+
+private:
+  struct Resolved {
+    NodeParams params;
+    bool enabled = true; ///< false: there is nothing to do, and `params` are a legal stand-in
+  };
+  struct ResolvedRegion {
+    std::byte *data = nullptr;
+    std::int64_t offset = 0; ///< elements
+    std::int64_t count = 0;  ///< elements
+    std::size_t bytes = 0;
+  };
+
+  Resolved resolve(const format::KernelWork &work, const NodeLabel &label) const;
+  Resolved resolve(const format::CopyWork &work, const NodeLabel &label) const;
+  Resolved resolve(const format::FillWork &work, const NodeLabel &label) const;
+
+  ResolvedRegion region(const format::Region &region, const NodeLabel &label) const;
+  std::uint64_t scalar(format::ExprId id, ScalarType type, const std::string &role,
+                       const NodeLabel &label) const;
+  std::vector<std::uint64_t> arguments(const format::KernelWork &work,
+                                       const NodeLabel &label) const;
+
+  const format::Program &program_;
+  const Parameters &parameters_;
+  std::span<const PlacedBuffer> buffers_;
+  const LoadedCode &code_;
+  std::byte *placeholder_;
+};
+
+} // namespace cgrt

@@ -1,0 +1,65 @@
+#include "host/host_device.h"
+
+#include "host/host_code.h"
+#include "host/host_graph.h"
+
+#include <algorithm>
+#include <cstring>
+#include <new>
+
+namespace cgrt {
+
+namespace {
+
+/// Host and device memory are the same here.
+class HostMemory : public Memory {
+public:
+  explicit HostMemory(std::size_t bytes)
+      : data_(static_cast<std::byte *>(::operator new[](bytes, alignment))), bytes_(bytes) {
+    std::memset(data_.get(), 0xFF, bytes);
+  }
+
+  std::byte *data() const override { return data_.get(); }
+  std::size_t size() const override { return bytes_; }
+
+private:
+  static constexpr std::align_val_t alignment{256};
+  struct Free {
+    void operator()(std::byte *memory) const { ::operator delete[](memory, alignment); }
+  };
+
+  std::unique_ptr<std::byte, Free> data_;
+  std::size_t bytes_;
+};
+
+} // namespace
+
+HostDevice::HostDevice(const HostDeviceOptions &options)
+    : seed_(options.seed), kernels_(options.threads) {}
+
+std::unique_ptr<Memory> HostDevice::allocate(MemorySpace /*space*/, std::size_t bytes) {
+  try {
+    return std::make_unique<HostMemory>(bytes);
+  } catch (const std::bad_alloc &) {
+    throw Error(ErrorCode::Device,
+                "host: no memory for a buffer of " + std::to_string(bytes) + " bytes");
+  }
+}
+
+void HostDevice::copy(std::byte *destination, const std::byte *source, std::size_t bytes) {
+  std::memmove(destination, source, bytes);
+}
+
+std::unique_ptr<LoadedCode> HostDevice::load(const format::Program &program) {
+  return std::make_unique<HostCode>(program);
+}
+
+std::unique_ptr<DeviceGraph> HostDevice::create_graph() {
+  return std::make_unique<HostGraph>(kernels_, seed_);
+}
+
+std::unique_ptr<DeviceBackend> make_host_device(const HostDeviceOptions &options) {
+  return std::make_unique<HostDevice>(options);
+}
+
+} // namespace cgrt

@@ -1,0 +1,59 @@
+// Graphs on the host device. An executable runs its nodes one at a time, each time the next one
+// drawn at random from those whose dependencies are done: any topological order can come up, so a
+// missing edge shows as a wrong value. The draws follow from the seed alone.
+#pragma once
+
+#include "device.h"
+#include "host/kernel_runner.h"
+
+#include <exception>
+#include <random>
+#include <vector>
+
+namespace cgrt {
+
+struct HostNode {
+  NodeParams params;
+  NodeLabel label;
+  bool enabled = true;
+  std::uint32_t dependencies = 0; ///< how many
+  std::vector<std::uint32_t> successors;
+};
+
+class HostGraph : public DeviceGraph {
+public:
+  /// `kernels` must outlive the graph and its executables.
+  HostGraph(KernelRunner &kernels, std::uint64_t seed) : kernels_(kernels), seed_(seed) {}
+
+  std::uint32_t add_node(const NodeParams &params, std::span<const std::uint32_t> dependencies,
+                         NodeLabel label, bool enabled) override;
+  std::unique_ptr<DeviceExecutable> instantiate() override;
+
+private:
+  KernelRunner &kernels_;
+  std::uint64_t seed_;
+  std::vector<HostNode> nodes_;
+};
+
+class HostExecutable : public DeviceExecutable {
+public:
+  HostExecutable(KernelRunner &kernels, std::uint64_t seed, std::vector<HostNode> nodes);
+
+  /// Runs the whole graph. After a failure nothing runs until wait() has reported it.
+  void launch() override;
+  void wait() override;
+
+private:
+  void run_in_random_order();
+  void run(const HostNode &node);
+  void run(const KernelParams &params);
+  void run(const CopyParams &params);
+  void run(const FillParams &params);
+
+  KernelRunner &kernels_;
+  std::mt19937_64 random_;
+  std::vector<HostNode> nodes_;
+  std::exception_ptr error_;
+};
+
+} // namespace cgrt

@@ -1,0 +1,192 @@
+#include "device.h"
+#include "executable_state.h"
+#include "format/program.h"
+#include "graph_builder.h"
+#include "parameters.h"
+
+#include <cgrt/cgrt.h>
+
+#include <chrono>
+#include <limits>
+
+namespace cgrt {
+
+namespace {
+
+/// Bytes one buffer may have: an address difference must stay representable.
+constexpr auto max_buffer_bytes =
+    static_cast<std::uint64_t>(std::numeric_limits<std::ptrdiff_t>::max());
+
+/// The extents of a buffer; Error{InvalidValue} where one is negative or all are too large.
+std::vector<std::size_t> shape_of(const format::Program &program, const format::Buffer &buffer,
+                                  const Parameters &parameters) {
+  const std::string subject = "buffer " + buffer.name;
+  const SourceLocation where = program.locate(buffer.place);
+  std::vector<std::size_t> shape;
+  std::uint64_t bytes = format::size_of(buffer.type);
+  bool too_large = false;
+  bool empty = false;
+  for (const format::ExprId id : buffer.shape) {
+    const std::string role = "dimension " + std::to_string(shape.size());
+    const std::int64_t extent = parameters.integer(id, {subject, role, where});
+    if (extent < 0) {
+      throw Error(ErrorCode::InvalidValue,
+                  subject + ": " + role + " is " + std::to_string(extent) +
+                      "; it must be at least 0 [range]",
+                  where);
+    }
+    too_large = __builtin_mul_overflow(bytes, static_cast<std::uint64_t>(extent), &bytes) ||
+                bytes > max_buffer_bytes || too_large;
+    empty = empty || extent == 0;
+    shape.push_back(static_cast<std::size_t>(extent));
+  }
+  if (too_large && !empty) {
+    throw Error(ErrorCode::InvalidValue, subject + " is larger than the address space [range]",
+                where);
+  }
+  return shape;
+}
+
+std::string type_and_shape(const BufferView &view) {
+  std::string text = std::string(spelling(view.type)) + "[";
+  for (std::size_t i = 0; i < view.shape.size(); ++i) {
+    text += (i == 0 ? "" : ", ") + std::to_string(view.shape[i]);
+  }
+  return text + "]";
+}
+
+double microseconds_since(std::chrono::steady_clock::time_point start) {
+  return std::chrono::duration<double, std::micro>(std::chrono::steady_clock::now() - start)
+      .count();
+}
+
+} // namespace
+
+// Members are destroyed from the last to the first: memory and code before their device.
+struct Instance::State {
+  State(const Program &given_program, const Device &given_device,
+        const std::map<std::string, Scalar> &params)
+      : program(given_program), device(given_device), parameters(contents(), params) {
+    for (const format::Buffer &buffer : contents().buffers) {
+      add_view(buffer);
+    }
+    code = device.backend().load(contents());
+    for (const BufferView &view : views) {
+      memory.push_back(device.backend().allocate(view.space, view.bytes));
+      placed.push_back({memory.back()->data(),
+                        static_cast<std::int64_t>(view.bytes / format::size_of(view.type))});
+    }
+    placeholder = device.backend().allocate(MemorySpace::Device, GraphBuilder::placeholder_bytes);
+  }
+
+  const format::Program &contents() const { return program.contents(); }
+
+  void add_view(const format::Buffer &buffer) {
+    BufferView view{buffer.type, buffer.space, shape_of(contents(), buffer, parameters),
+                    format::size_of(buffer.type)};
+    for (const std::size_t extent : view.shape) {
+      view.bytes *= extent;
+    }
+    views.push_back(std::move(view));
+  }
+
+  /// The index of a buffer that the caller may touch.
+  std::size_t find(const std::string &name) const {
+    const std::vector<format::Buffer> &buffers = contents().buffers;
+    for (std::size_t i = 0; i < buffers.size(); ++i) {
+      if (buffers[i].name != name) {
+        continue;
+      }
+      if (buffers[i].access == CallerAccess::Private) {
+        throw Error(ErrorCode::Usage, "buffer " + name + " is private to the program",
+                    contents().locate(buffers[i].place));
+      }
+      return i;
+    }
+    throw Error(ErrorCode::Usage, "there is no buffer " + name);
+  }
+
+  Program program;
+  Device device;
+  Parameters parameters;
+  std::unique_ptr<LoadedCode> code;
+  std::vector<BufferView> views;               ///< parallel to the program's buffers
+  std::vector<std::unique_ptr<Memory>> memory; ///< likewise
+  std::vector<PlacedBuffer> placed;            ///< likewise
+  std::unique_ptr<Memory> placeholder;
+};
+
+Instance::Instance(const Program &program, const Device &device,
+                   const std::map<std::string, Scalar> &params)
+    : state_(std::make_shared<State>(program, device, params)) {}
+
+std::span<std::byte> Instance::host_bytes(const std::string &name, ScalarType type) {
+  const std::size_t index = state_->find(name);
+  const BufferView &view = state_->views[index];
+  if (view.space != MemorySpace::Host) {
+    throw Error(ErrorCode::Usage, "buffer " + name + " is device memory; use read() and write()");
+  }
+  if (view.type != type) {
+    throw Error(ErrorCode::Usage, "buffer " + name + " holds " + std::string(spelling(view.type)) +
+                                      ", not " + std::string(spelling(type)));
+  }
+  return {state_->memory[index]->data(), view.bytes};
+}
+
+BufferView Instance::buffer(const std::string &name) const {
+  return state_->views[state_->find(name)];
+}
+
+void Instance::write(const std::string &name, std::span<const std::byte> bytes) {
+  const std::size_t index = state_->find(name);
+  const BufferView &view = state_->views[index];
+  if (state_->contents().buffers[index].access == CallerAccess::Out) {
+    throw Error(ErrorCode::Usage, "buffer " + name + " is out: the caller only reads it");
+  }
+  if (bytes.size() != view.bytes) {
+    throw Error(ErrorCode::Usage, "buffer " + name + " is " + type_and_shape(view) + ", " +
+                                      std::to_string(view.bytes) + " bytes, not " +
+                                      std::to_string(bytes.size()));
+  }
+  if (!bytes.empty()) {
+    state_->device.backend().copy(state_->memory[index]->data(), bytes.data(), bytes.size());
+  }
+}
+
+std::vector<std::byte> Instance::read(const std::string &name) const {
+  const std::size_t index = state_->find(name);
+  if (state_->contents().buffers[index].access == CallerAccess::In) {
+    throw Error(ErrorCode::Usage, "buffer " + name + " is in: the caller only fills it");
+  }
+  std::vector<std::byte> bytes(state_->views[index].bytes);
+  if (!bytes.empty()) {
+    state_->device.backend().copy(bytes.data(), state_->memory[index]->data(), bytes.size());
+  }
+  return bytes;
+}
+
+Executable Instance::executable(const std::string &graph) {
+  const State &state = *state_;
+  for (const format::Graph &candidate : state.contents().graphs) {
+    if (candidate.name != graph) {
+      continue;
+    }
+    auto made = std::make_shared<Executable::State>();
+    made->instance = state_;
+    made->nodes = candidate.nodes.size();
+    made->edges = candidate.edge_count();
+    const auto start = std::chrono::steady_clock::now();
+    const std::unique_ptr<DeviceGraph> target = state.device.backend().create_graph();
+    GraphBuilder(state.contents(), state.parameters, state.placed, *state.code,
+                 state.placeholder->data())
+        .build(candidate, *target);
+    made->times.build_us = microseconds_since(start);
+    const auto built = std::chrono::steady_clock::now();
+    made->executable = target->instantiate();
+    made->times.instantiate_us = microseconds_since(built);
+    return Executable(std::move(made));
+  }
+  throw Error(ErrorCode::Usage, "there is no graph " + graph);
+}
+
+} // namespace cgrt

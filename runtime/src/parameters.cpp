@@ -1,0 +1,137 @@
+#include "parameters.h"
+
+#include <cgrt/types.h>
+
+#include <limits>
+
+namespace cgrt {
+
+using format::Outcome;
+using format::Value;
+
+namespace {
+
+std::string typed_name(const format::Param &param) {
+  return "param " + param.name + ": " + std::string(format::spelling(param.type));
+}
+
+void refuse_unknown(const format::Program &program, const std::map<std::string, Scalar> &given) {
+  for (const auto &[name, scalar] : given) {
+    std::string known;
+    bool found = false;
+    for (const format::Param &param : program.params) {
+      found = found || param.name == name;
+      known += (known.empty() ? "" : ", ") + param.name;
+    }
+    if (!found) {
+      throw Error(ErrorCode::Usage,
+                  "there is no param " + name +
+                      (known.empty() ? "; the program has none" : "; the program has " + known));
+    }
+  }
+}
+
+/// `value` as the parameter's type computes with it.
+Value converted(const format::Param &param, const Value &value, const SourceLocation &where) {
+  if (value.is_float() && !format::is_float(param.type)) {
+    throw Error(ErrorCode::Usage, typed_name(param) + " takes an integer, not " + value.text(),
+                where);
+  }
+  if (format::to_scalar_bits(value, param.type).fault != format::Fault::None) {
+    throw Error(ErrorCode::Usage,
+                typed_name(param) + " cannot be " + value.text() + ": the type holds " +
+                    std::to_string(format::least(param.type)) + " to " +
+                    std::to_string(format::greatest(param.type)),
+                where);
+  }
+  format::Expr cast;
+  cast.op = format::ExprOp::Cast;
+  cast.type = param.type;
+  cast.kind = format::kind_of(param.type);
+  return format::apply(cast, Outcome{value}, {}, {}).value;
+}
+
+std::vector<Value> values_of(const format::Program &program,
+                             const std::map<std::string, Scalar> &given) {
+  std::vector<Value> values;
+  values.reserve(program.params.size());
+  for (const format::Param &param : program.params) {
+    const SourceLocation where = program.locate(param.place);
+    if (const auto found = given.find(param.name); found != given.end()) {
+      values.push_back(converted(param, Value::from_scalar(found->second), where));
+      continue;
+    }
+    if (!param.default_value.valid()) {
+      throw Error(ErrorCode::Usage, typed_name(param) + " has no default and must be given", where);
+    }
+    const Outcome fallback = program.exprs.known(param.default_value).value_or(Outcome{});
+    if (!fallback.ok()) {
+      throw Error(ErrorCode::InvalidValue,
+                  typed_name(param) + ": its default: " + std::string(text(fallback.fault)), where);
+    }
+    values.push_back(converted(param, fallback.value, where));
+  }
+  return values;
+}
+
+void replace_all(std::string &text, std::string_view what, const std::string &with) {
+  for (std::size_t at = text.find(what); at != std::string::npos;
+       at = text.find(what, at + with.size())) {
+    text.replace(at, what.size(), with);
+  }
+}
+
+[[noreturn]] void no_value(const ExprUse &use, std::string_view why) {
+  throw Error(ErrorCode::InvalidValue,
+              use.subject + ": " + std::string(use.role) + ": " + std::string(why) + " [range]",
+              use.where);
+}
+
+} // namespace
+
+Parameters::Parameters(const format::Program &program, const std::map<std::string, Scalar> &given) {
+  refuse_unknown(program, given);
+  outcomes_ = format::evaluate(program.exprs, values_of(program, given));
+  for (const format::Check &check : program.checks) {
+    run_check(check, program.locate(check.place));
+  }
+}
+
+const Value &Parameters::value(format::ExprId id, const ExprUse &use) const {
+  const Outcome &outcome = outcomes_[id.index];
+  if (!outcome.ok()) {
+    no_value(use, text(outcome.fault));
+  }
+  return outcome.value;
+}
+
+std::int64_t Parameters::integer(format::ExprId id, const ExprUse &use) const {
+  const Value &found = value(id, use);
+  if (found.is_float() || found.as_wide() > std::numeric_limits<std::int64_t>::max()) {
+    no_value(use, found.text() + " does not fit i64");
+  }
+  return static_cast<std::int64_t>(found.as_wide());
+}
+
+void Parameters::run_check(const format::Check &check, const SourceLocation &where) const {
+  const std::string slug = " [" + check.slug + "]";
+  const Outcome &left = outcomes_[check.left.index];
+  const Outcome &right = outcomes_[check.right.index];
+  for (const Outcome &side : {left, right}) {
+    if (!side.ok()) {
+      throw Error(ErrorCode::InvalidValue, std::string(format::text(side.fault)) + slug, where);
+    }
+  }
+  const auto left_value = left.value.as_wide();
+  const auto right_value = right.value.as_wide();
+  if (check.relation == format::Check::Relation::Equal ? left_value == right_value
+                                                       : left_value <= right_value) {
+    return;
+  }
+  std::string message = check.message;
+  replace_all(message, "{left}", left.value.text());
+  replace_all(message, "{right}", right.value.text());
+  throw Error(ErrorCode::InvalidValue, message + slug, where);
+}
+
+} // namespace cgrt

@@ -1,0 +1,176 @@
+#include "format/bundle.h"
+#include "format/sha256.h"
+
+#include "unit/text_compilation.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <cstring>
+#include <functional>
+
+namespace cgrt::format {
+namespace {
+
+using cgc::testing::TextCompilation;
+using testing::HasSubstr;
+
+constexpr std::string_view source = R"(
+const TILE = 16;
+param n: i32 = 64;
+param a: f32;
+kernel k(n: i32, a: f32, x: in f32[n], y: out f32[n]) grid(ceildiv(n, TILE)) block(TILE)
+cuda { int i = blockIdx.x * TILE + threadIdx.x; if (i < n) y[i] = a * x[i]; }
+host in hx: f32[n];
+host out hy: f32[n];
+device x, y: f32[n];
+device w: f64[n, 2];
+graph main { copy x <- hx; fill w <- 1.5; k(n, a, x, y); copy hy <- y; }
+)";
+
+/// A program with every kind of content, images included.
+cgc::Module sample() {
+  const TextCompilation compilation(source);
+  EXPECT_EQ(compilation.messages(), "");
+  cgc::Module module = compilation.module();
+  module.program.images.push_back(
+      {ImageKind::Ptx, "compute_90", std::vector<std::byte>(5, std::byte{7})});
+  return module;
+}
+
+std::string refusal(std::span<const std::byte> bytes) {
+  try {
+    decode_bundle(bytes, "test.cgb");
+  } catch (const Error &error) {
+    EXPECT_EQ(error.code(), ErrorCode::InvalidProgram);
+    return error.what();
+  }
+  return "accepted";
+}
+
+TEST(Bundle, HoldsTheWholeProgram) {
+  const cgc::Module module = sample();
+  const auto bytes = encode_bundle(module.program);
+  cgc::Module read;
+  read.program = decode_bundle(bytes, "test.cgb");
+  // The IR's text shows everything but the images.
+  EXPECT_EQ(print(read), print(module));
+  ASSERT_EQ(read.program.images.size(), 1U);
+  EXPECT_EQ(read.program.images[0].architecture, "compute_90");
+  EXPECT_EQ(read.program.images[0].bytes, module.program.images[0].bytes);
+  EXPECT_EQ(encode_bundle(read.program), bytes);
+}
+
+TEST(Bundle, RefusesEveryTruncation) {
+  const auto bytes = encode_bundle(sample().program);
+  for (std::size_t length = 0; length < bytes.size(); ++length) {
+    ASSERT_THAT(refusal(std::span(bytes).first(length)),
+                testing::AnyOf(HasSubstr("not a cgraph bundle"), HasSubstr("truncated")))
+        << length;
+  }
+}
+
+TEST(Bundle, RefusesEveryFlippedByte) {
+  const auto bytes = encode_bundle(sample().program);
+  for (std::size_t at = 0; at < bytes.size(); ++at) {
+    auto damaged = bytes;
+    damaged[at] ^= std::byte{0x10};
+    ASSERT_NE(refusal(damaged), "accepted") << at;
+  }
+}
+
+TEST(Bundle, SaysWhatIsWrong) {
+  auto bytes = encode_bundle(sample().program);
+  auto newer = bytes;
+  newer[8] = std::byte{bundle_version + 1};
+  EXPECT_THAT(refusal(newer), testing::AllOf(HasSubstr("test.cgb"), HasSubstr("version 2"),
+                                             HasSubstr("update cgrt")));
+  auto longer = bytes;
+  longer.push_back(std::byte{0});
+  EXPECT_THAT(refusal(longer), HasSubstr("bytes follow"));
+  bytes.back() ^= std::byte{1};
+  EXPECT_THAT(refusal(bytes), HasSubstr("checksum"));
+}
+
+/// Behind the checksum, whatever is flipped, the answer is a program or an error.
+TEST(Bundle, SurvivesEveryFlippedBitBehindTheChecksum) {
+  const auto bytes = encode_bundle(sample().program);
+  const std::vector<std::byte> payload(bytes.begin() + bundle_header_bytes, bytes.end());
+  std::size_t refused = 0;
+  for (std::size_t bit = 0; bit < 8 * payload.size(); ++bit) {
+    auto damaged = payload;
+    damaged[bit / 8] ^= static_cast<std::byte>(1U << (bit % 8));
+    try {
+      EXPECT_TRUE(verify(decode_payload(damaged, "test.cgb")).empty());
+    } catch (const Error &error) {
+      EXPECT_EQ(error.code(), ErrorCode::InvalidProgram);
+      ++refused;
+    }
+  }
+  EXPECT_GT(refused, payload.size()); // most flips matter
+}
+
+struct Breakage {
+  std::string what; ///< part of the verifier's message
+  std::function<void(Program &)> apply;
+};
+
+TEST(Verify, FindsEachBrokenRule) {
+  const Breakage breakages[] = {
+      {"names no parameter", [](Program &p) { p.params.clear(); }},
+      {"stands twice", [](Program &p) { p.buffers[1].name = p.buffers[0].name; }},
+      {"dimensions", [](Program &p) { p.buffers[0].shape.clear(); }},
+      {"is no expression", [](Program &p) { p.buffers[0].shape[0] = {100000}; }},
+      {"no symbol", [](Program &p) { p.kernels[0].symbol.clear(); }},
+      {"names no kernel",
+       [](Program &p) { std::get<KernelWork>(p.graphs[0].nodes[2].work).kernel = {99}; }},
+      {"arguments",
+       [](Program &p) { std::get<KernelWork>(p.graphs[0].nodes[2].work).arguments.pop_back(); }},
+      {"scalar for a buffer",
+       [](Program &p) {
+         auto &work = std::get<KernelWork>(p.graphs[0].nodes[2].work);
+         work.arguments[2] = work.arguments[0];
+       }},
+      {"names no buffer",
+       [](Program &p) { std::get<CopyWork>(p.graphs[0].nodes[0].work).source.buffer = {99}; }},
+      {"ascending earlier nodes",
+       [](Program &p) { p.graphs[0].nodes[0].dependencies = {{{3}, {}}}; }},
+      {"ascending earlier nodes",
+       [](Program &p) { p.graphs[0].nodes[3].dependencies = {{{2}, {}}, {{2}, {}}}; }},
+      {"names no file", [](Program &p) { p.graphs[0].nodes[0].place.file = {5}; }},
+      {"not constant",
+       [](Program &p) { p.params[0].default_value = p.exprs.parameter({0}, ScalarType::I32); }},
+      {"at most 4 bytes",
+       [](Program &p) {
+         const auto region = std::get<Region>(
+             std::get<KernelWork>(p.graphs[0].nodes[1].work).arguments[2]);
+         p.graphs[0].nodes[1].work = FillWork{region, region.count};
+       }},
+      {"does not stand before it",
+       [](Program &p) {
+         Expr expr;
+         expr.op = ExprOp::Neg;
+         expr.a = {p.exprs.size()};
+         p.exprs.append(expr);
+       }},
+      {"its kind does not follow",
+       [](Program &p) {
+         Expr expr;
+         expr.op = ExprOp::Neg;
+         expr.a = {0};
+         expr.kind = ValueKind::Bool;
+         p.exprs.append(expr);
+       }},
+  };
+  for (const Breakage &breakage : breakages) {
+    Program program = sample().program;
+    ASSERT_TRUE(verify(program).empty());
+    breakage.apply(program);
+    const auto problems = verify(program);
+    ASSERT_FALSE(problems.empty()) << breakage.what;
+    EXPECT_THAT(problems[0], HasSubstr(breakage.what));
+  }
+}
+
+} // namespace
+} // namespace cgrt::format

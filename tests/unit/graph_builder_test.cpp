@@ -1,0 +1,243 @@
+#include "graph_builder.h"
+
+#include <gmock/gmock.h>
+
+#include <array>
+#include <limits>
+
+namespace cgrt {
+namespace {
+
+using format::BufferId;
+using format::ExprId;
+using format::Mode;
+using format::Region;
+using format::Value;
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+
+struct Recorded {
+  NodeParams params;
+  std::vector<std::uint32_t> dependencies;
+  NodeLabel label;
+  bool enabled;
+};
+
+/// A device graph that only remembers.
+class RecordingGraph : public DeviceGraph {
+public:
+  std::uint32_t add_node(const NodeParams &params, std::span<const std::uint32_t> dependencies,
+                         NodeLabel label, bool enabled) override {
+    nodes.push_back(
+        {params, {dependencies.begin(), dependencies.end()}, std::move(label), enabled});
+    return static_cast<std::uint32_t>(nodes.size() - 1);
+  }
+  std::unique_ptr<DeviceExecutable> instantiate() override { return nullptr; }
+
+  std::vector<Recorded> nodes;
+};
+
+class FakeCode : public LoadedCode {
+public:
+  const Function &function(format::KernelId kernel) const override {
+    return functions[kernel.index];
+  }
+  std::array<Function, 2> functions;
+};
+
+/// Buffers x and y of n f32 elements, z of n u16 elements, each at a made-up address; the kernel
+/// work(k: u8, a: in f32[], b: inout f32[]).
+class GraphBuilderTest : public ::testing::Test {
+protected:
+  GraphBuilderTest() {
+    program_.files = {"g.cgraph"};
+    program_.params.push_back({"n", ScalarType::I64, {}, {}});
+    for (const auto &[name, type] :
+         {std::pair{"x", ScalarType::F32}, {"y", ScalarType::F32}, {"z", ScalarType::U16}}) {
+      program_.buffers.push_back(
+          {name, type, MemorySpace::Device, CallerAccess::Private, {n_}, {}});
+    }
+    program_.kernels.push_back({"work",
+                                "work",
+                                {{"k", ScalarType::U8, false, Mode::In},
+                                 {"a", ScalarType::F32, true, Mode::In},
+                                 {"b", ScalarType::F32, true, Mode::InOut}},
+                                {}});
+  }
+
+  ExprId number(std::int64_t value) { return program_.exprs.constant(Value::of(value)); }
+  Region region(std::uint32_t buffer, ExprId offset, ExprId count) {
+    return {BufferId{buffer}, offset, count};
+  }
+  Region whole(std::uint32_t buffer) { return region(buffer, number(0), n_); }
+
+  format::KernelWork launch(ExprId grid, ExprId k, Region a, Region b) {
+    const ExprId one = number(1);
+    return {{0}, {grid, one, one}, {number(32), one, one}, number(64), {k, a, b}};
+  }
+
+  void add(format::Work work, std::vector<format::Dependency> dependencies = {}) {
+    const auto line = static_cast<std::uint32_t>(10 + graph_.nodes.size());
+    graph_.nodes.push_back({std::move(work), std::move(dependencies), {{0}, line, 1}});
+  }
+
+  std::vector<Recorded> build(std::int64_t n) {
+    const Parameters parameters(program_, {{"n", n}});
+    std::array<PlacedBuffer, 3> buffers;
+    for (std::size_t i = 0; i < 3; ++i) {
+      buffers[i] = {address(i, 0), n};
+    }
+    RecordingGraph target;
+    GraphBuilder(program_, parameters, buffers, code_, address(9, 0)).build(graph_, target);
+    return target.nodes;
+  }
+
+  std::string error(std::int64_t n) {
+    try {
+      build(n);
+    } catch (const Error &error) {
+      EXPECT_EQ(error.code(), ErrorCode::InvalidValue);
+      return error.what();
+    }
+    return "no error";
+  }
+
+  static std::byte *address(std::size_t buffer, std::size_t offset) {
+    return reinterpret_cast<std::byte *>((buffer + 1) * 0x1000000 + offset);
+  }
+
+  format::Program program_;
+  ExprId n_ = program_.exprs.parameter({0}, ScalarType::I64);
+  format::Graph graph_;
+  FakeCode code_;
+};
+
+TEST_F(GraphBuilderTest, ResolvesALaunch) {
+  add(launch(n_, number(200), region(0, number(4), number(6)), whole(1)));
+  const std::vector<Recorded> nodes = build(100);
+  ASSERT_EQ(nodes.size(), 1U);
+  const auto &params = std::get<KernelParams>(nodes[0].params);
+  EXPECT_EQ(params.function, &code_.functions[0]);
+  EXPECT_EQ(params.grid.x, 100U);
+  EXPECT_EQ(params.block.x, 32U);
+  EXPECT_EQ(params.shared_bytes, 64U);
+  EXPECT_THAT(params.arguments, ElementsAre(200, reinterpret_cast<std::uintptr_t>(address(0, 16)),
+                                            reinterpret_cast<std::uintptr_t>(address(1, 0))));
+  EXPECT_TRUE(nodes[0].enabled);
+  EXPECT_EQ(nodes[0].label.text, "kernel work");
+  EXPECT_EQ(nodes[0].label.where.line, 10U);
+}
+
+TEST_F(GraphBuilderTest, ResolvesCopiesFillsAndDependencies) {
+  add(format::FillWork{whole(2), number(65535)});
+  add(format::CopyWork{region(0, number(2), number(3)), region(1, number(0), number(3))});
+  add(format::CopyWork{whole(1), whole(0)}, {{{0}, {}}, {{1}, {}}});
+  const std::vector<Recorded> nodes = build(10);
+  ASSERT_EQ(nodes.size(), 3U);
+  const auto &fill = std::get<FillParams>(nodes[0].params);
+  EXPECT_EQ(fill.destination, address(2, 0));
+  EXPECT_EQ(fill.pattern, 0xFFFFU);
+  EXPECT_EQ(fill.element_bytes, 2U);
+  EXPECT_EQ(fill.count, 10U);
+  const auto &copy = std::get<CopyParams>(nodes[1].params);
+  EXPECT_EQ(copy.destination, address(0, 8));
+  EXPECT_EQ(copy.source, address(1, 0));
+  EXPECT_EQ(copy.bytes, 12U);
+  EXPECT_THAT(nodes[2].dependencies, ElementsAre(0, 1));
+}
+
+TEST_F(GraphBuilderTest, NodesWithNothingToDoAreDisabledWithLegalParams) {
+  add(format::FillWork{whole(2), number(1)});
+  add(format::CopyWork{whole(1), whole(0)}, {{{0}, {}}});
+  add(launch(n_, number(1), whole(0), whole(1)), {{{1}, {}}});
+  const std::vector<Recorded> nodes = build(0);
+  ASSERT_EQ(nodes.size(), 3U);
+  for (const Recorded &node : nodes) {
+    EXPECT_FALSE(node.enabled);
+  }
+  EXPECT_THAT(nodes[2].dependencies, ElementsAre(1));
+  const auto &fill = std::get<FillParams>(nodes[0].params);
+  EXPECT_EQ(fill.destination, address(9, 0));
+  EXPECT_EQ(fill.count, 1U);
+  const auto &copy = std::get<CopyParams>(nodes[1].params);
+  EXPECT_EQ(copy.bytes, 1U);
+  EXPECT_NE(copy.destination, copy.source);
+  EXPECT_EQ(std::get<KernelParams>(nodes[2].params).grid.x, 1U);
+}
+
+TEST_F(GraphBuilderTest, RefusesGeometryBeyondTheLimits) {
+  add(format::FillWork{whole(2), number(1)});
+  format::KernelWork work = launch(number(1), number(1), whole(0), whole(1));
+  work.grid[1] = n_;
+  add(work);
+  EXPECT_EQ(error(65536),
+            "g.cgraph:11: kernel work: grid.y is 65536; the limit is 65535 [geometry]");
+  EXPECT_EQ(error(65535), "no error");
+}
+
+TEST_F(GraphBuilderTest, RefusesNegativeGeometry) {
+  add(launch(program_.exprs.unary(format::ExprOp::Neg, n_), number(1), whole(0), whole(1)));
+  EXPECT_THAT(error(1), HasSubstr("kernel work: grid.x is -1"));
+}
+
+TEST_F(GraphBuilderTest, RefusesScalarsOutsideTheirType) {
+  add(launch(number(1), n_, whole(0), whole(1)));
+  EXPECT_EQ(error(256), "g.cgraph:10: kernel work: argument k is 256, which u8 does not hold "
+                        "[range]");
+  EXPECT_EQ(error(255), "no error");
+}
+
+TEST_F(GraphBuilderTest, RefusesFillValuesOutsideTheElementType) {
+  add(format::FillWork{whole(2), n_});
+  EXPECT_EQ(error(65536), "g.cgraph:10: fill z: the value is 65536, which u16 does not hold "
+                          "[range]");
+}
+
+TEST_F(GraphBuilderTest, RefusesRangesOutsideTheirBuffer) {
+  add(format::CopyWork{region(0, number(8), number(3)), region(1, number(0), number(3))});
+  EXPECT_EQ(error(10), "g.cgraph:10: copy x <- y: 3 elements of x from element 8 on are not "
+                       "within its 10 [range]");
+  EXPECT_EQ(error(11), "no error");
+}
+
+TEST_F(GraphBuilderTest, RefusesNegativeAndHugeRangesWithoutOverflow) {
+  constexpr std::int64_t most = std::numeric_limits<std::int64_t>::max();
+  for (const auto &[offset, count] :
+       {std::pair<std::int64_t, std::int64_t>{-1, 1}, {0, -1}, {most, most}, {1, most}}) {
+    graph_.nodes.clear();
+    add(format::FillWork{region(2, number(offset), number(count)), number(0)});
+    EXPECT_THAT(error(10), HasSubstr("[range]")) << offset << ", " << count;
+  }
+}
+
+TEST_F(GraphBuilderTest, RefusesCopiesOfDifferentCounts) {
+  add(format::CopyWork{region(0, number(0), number(4)), region(1, number(0), n_)});
+  EXPECT_EQ(error(5), "g.cgraph:10: copy x <- y: the destination has 4 elements, the source has 5 "
+                      "[shape]");
+}
+
+TEST_F(GraphBuilderTest, RefusesOverlaps) {
+  add(format::CopyWork{region(0, number(4), number(5)), region(0, number(0), number(5))});
+  EXPECT_EQ(error(10), "g.cgraph:10: copy x <- x: the source and the destination overlap [alias]");
+  graph_.nodes.clear();
+  add(format::CopyWork{region(0, number(5), number(5)), region(0, number(0), number(5))});
+  EXPECT_EQ(error(10), "no error");
+  graph_.nodes.clear();
+  add(launch(number(1), number(1), region(1, number(0), number(6)),
+             region(1, number(5), number(5))));
+  EXPECT_EQ(error(10), "g.cgraph:10: kernel work: arguments a and b overlap in y [alias]");
+  graph_.nodes.clear();
+  add(launch(number(1), number(1), region(1, number(0), number(5)),
+             region(1, number(5), number(5))));
+  EXPECT_EQ(error(10), "no error");
+}
+
+TEST_F(GraphBuilderTest, NamesTheExpressionThatHasNoValue) {
+  const ExprId product = program_.exprs.binary(format::ExprOp::Mul, n_, n_);
+  add(launch(product, number(1), whole(0), whole(1)));
+  EXPECT_EQ(error(std::int64_t{1} << 32),
+            "g.cgraph:10: kernel work: grid.x: the result does not fit 64 bits [range]");
+}
+
+} // namespace
+} // namespace cgrt

@@ -1,0 +1,67 @@
+#include "report.h"
+
+#include <gtest/gtest.h>
+
+#include <cstdint>
+#include <limits>
+#include <string>
+
+namespace cgrun {
+namespace {
+
+constexpr double infinity = std::numeric_limits<double>::infinity();
+constexpr double nan = std::numeric_limits<double>::quiet_NaN();
+
+Report sample() {
+  Report report;
+  report.device = "cuda:0 a \"GPU\"";
+  report.graph = "main";
+  report.nodes = 4;
+  report.edges = 3;
+  report.launches = 1;
+  report.times.total = 1234.5;
+  report.outputs.push_back({"y",
+                            {cgrt::ScalarType::F32, cgrt::MemorySpace::Host, {2, 3}, 24},
+                            Statistics{-infinity, infinity, nan},
+                            "0123456789abcdef0"});
+  report.outputs.push_back(
+      {"e", {cgrt::ScalarType::U8, cgrt::MemorySpace::Host, {0}, 0}, {}, "00"});
+  return report;
+}
+
+std::string printed(void (*print)(llvm::raw_ostream &, const Report &), const Report &report) {
+  std::string text;
+  llvm::raw_string_ostream out(text);
+  print(out, report);
+  return out.str();
+}
+
+TEST(ReportTest, IsValidJsonWhateverTheValues) {
+  EXPECT_EQ(printed(print_json, sample()), R"({
+  "device": "cuda:0 a \"GPU\"",
+  "graph": "main",
+  "nodes": 4,
+  "edges": 3,
+  "times_us": {"compile": 0, "load": 0, "build": 0, "instantiate": 0, "launch": 0, "total": 1234.5},
+  "outputs": {
+    "y": {"dtype": "f32", "shape": [2, 3], "min": "-inf", "max": "inf", "mean": "nan", "sha256": "0123456789abcdef0"},
+    "e": {"dtype": "u8", "shape": [0], "min": null, "max": null, "mean": null, "sha256": "00"}
+  }
+}
+)");
+}
+
+TEST(ReportTest, IsATableForPeople) {
+  const std::string table = printed(print_table, sample());
+  EXPECT_TRUE(table.starts_with(
+      "graph main on cuda:0 a \"GPU\": 4 nodes, 3 edges, 1 launch\n  compile          0.0 us\n"))
+      << table;
+  EXPECT_NE(table.find("  total           1.23 ms\n"), std::string::npos) << table;
+  EXPECT_NE(table.find("  y: f32[2, 3], min -inf, max inf, mean nan, sha256 0123456789abcdef...\n"),
+            std::string::npos)
+      << table;
+  EXPECT_NE(table.find("  e: u8[0], sha256 00...\n"), std::string::npos) << table;
+}
+
+} // namespace
+} // namespace cgrun
