@@ -56,7 +56,7 @@ private:
 
     const CheckedFile checked =
         timer_.time("sema", [&] { return check(tree, *defines, diagnostics_); });
-    if (diagnostics_.has_errors()) {
+    if (!checked.can_lower) {
       return {CompileStatus::InputErrors, ""};
     }
 
@@ -93,18 +93,21 @@ private:
 
   CompileResult done(std::string output) const {
     if (diagnostics_.has_errors()) {
-      return {only_compilers_missing() ? CompileStatus::MachineFailed : CompileStatus::InputErrors,
-              ""};
+      return {failure_status(), ""};
     }
     return {CompileStatus::Done, std::move(output)};
   }
 
-  /// Nothing is wrong with the input then.
-  bool only_compilers_missing() const {
-    const auto &all = diagnostics_.all();
-    return std::all_of(all.begin(), all.end(), [](const Diagnostic &diagnostic) {
-      return diagnostic.id == Diag::KernelCompilerMissing;
-    });
+  /// Whose fault it is: the input's, unless every error is of the command line or the machine.
+  CompileStatus failure_status() const {
+    const auto only = [&](Diag id) {
+      const auto &all = diagnostics_.all();
+      return std::all_of(all.begin(), all.end(),
+                         [id](const Diagnostic &diagnostic) { return diagnostic.id == id; });
+    };
+    return only(Diag::KernelCompilerMissing) ? CompileStatus::MachineFailed
+           : only(Diag::UnknownArchitecture) ? CompileStatus::WrongUsage
+                                             : CompileStatus::InputErrors;
   }
 
   CompileResult fail(CompileStatus status, llvm::Error error) {

@@ -51,8 +51,9 @@ llvm::Expected<Defines> parse_defines(const std::vector<std::string> &texts) {
 
 llvm::Error check_defines(const Defines &defines, const ast::File &file) {
   for (const auto &[name, value] : defines) {
-    const bool known = std::any_of(file.consts.begin(), file.consts.end(),
-                                   [&](const ast::Const &item) { return item.name.text == name; });
+    const bool known =
+        std::any_of(file.consts.begin(), file.consts.end(),
+                    [&name = name](const ast::Const &item) { return item.name.text == name; });
     if (!known && !file.has_syntax_errors) {
       return llvm::createStringError(llvm::inconvertibleErrorCode(),
                                      "-D %s: the file declares no const of that name",

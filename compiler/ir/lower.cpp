@@ -156,7 +156,12 @@ private:
     lowered.name = graph.name.text;
     lowered.place = files_.place(graph.name.range);
     lowered.nodes.reserve(graph.statements.size());
+    std::vector<SourceRange> &ranges = node_ranges_.emplace_back();
     for (const ast::Statement &statement : graph.statements) {
+      if (checked_.broken.contains(&statement)) {
+        continue;
+      }
+      ranges.push_back(statement.range);
       cgrt::format::Node node;
       node.place = files_.place(statement.range);
       node.work = std::visit([&](const auto &action) { return lower_action(action, statement); },
@@ -257,10 +262,6 @@ private:
     return id;
   }
 
-  SourceRange range_of(std::size_t graph, std::size_t node) const {
-    return file_.graphs[graph].statements[node].range;
-  }
-
   /// `in` memory is never written; `out` memory is not read before this graph, or another one that
   /// may have run earlier, has written it.
   void check_spaces() {
@@ -289,10 +290,10 @@ private:
         const auto &graphs = writers[effect.region.buffer.index];
         const bool elsewhere = graphs.size() > (graphs.contains(graph) ? 1U : 0U);
         if (effect.writes && buffer.access == CallerAccess::In) {
-          diagnostics_.report(Diag::WritesInput, range_of(graph, n), buffer.name);
+          diagnostics_.report(Diag::WritesInput, node_ranges_[graph][n], buffer.name);
         } else if (effect.reads && buffer.access == CallerAccess::Out && !elsewhere &&
                    !written[effect.region.buffer.index]) {
-          diagnostics_.report(Diag::ReadsOutput, range_of(graph, n), buffer.name);
+          diagnostics_.report(Diag::ReadsOutput, node_ranges_[graph][n], buffer.name);
         }
       }
       for (const auto &effect : effects) {
@@ -310,6 +311,7 @@ private:
   ExprEnvironment environment_;
   LaunchLowering launches_;
   std::map<ScalarType, KernelId> fill_kernels_;
+  std::vector<std::vector<SourceRange>> node_ranges_; ///< by graph and node
 };
 
 } // namespace

@@ -7,6 +7,7 @@
 
 namespace cgc {
 
+/// Leaves out the statements that sema found broken; the file must be one that can be lowered.
 /// Reports what depends on values: shapes, ranges, geometry, memory that is written or read against
 /// its declaration, overlapping arguments. What is not known before the parameters are becomes a
 /// Check of the program.

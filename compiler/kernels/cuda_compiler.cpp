@@ -106,7 +106,7 @@ void compile_for_cuda(Program &program, const KernelUnit &unit,
     done.push_back(architecture);
     const std::optional<std::string> number = capability(architecture, known);
     if (!number) {
-      cannot(unknown_architecture(architecture, *nvrtc));
+      diagnostics.report(Diag::UnknownArchitecture, {}, unknown_architecture(architecture, *nvrtc));
       return;
     }
     llvm::Expected<Nvrtc::Output> output = nvrtc->compile(text, options_for(architecture, *nvrtc));

@@ -31,7 +31,7 @@ namespace {
 
 /// "const float *" for an `in` buffer, "int" for a scalar.
 std::string argument_type(const KernelParam &param) {
-  const std::string type(cpp_spelling(param.type));
+  std::string type(cpp_spelling(param.type));
   if (!param.is_buffer) {
     return type;
   }

@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <string_view>
 #include <unordered_map>
+#include <unordered_set>
 #include <vector>
 
 namespace cgc {
@@ -37,6 +38,10 @@ struct CheckedFile {
     const ast::KernelClause *shared = nullptr; ///< none: no dynamic shared memory
   };
   std::vector<KernelGeometry> geometry;
+  /// Whether the file can be lowered: everything outside the graphs' statements is right.
+  bool can_lower = false;
+  /// Statements with an error, which lowering leaves out.
+  std::unordered_set<const ast::Statement *> broken;
 };
 
 } // namespace cgc

@@ -30,13 +30,14 @@ public:
     for (std::size_t i = 0; i < file_.kernels.size(); ++i) {
       check_kernel(file_.kernels[i], checked_.geometry[i]);
     }
-    for (const ast::Graph &graph : file_.graphs) {
-      for (const ast::Statement &statement : graph.statements) {
-        std::visit([&](const auto &action) { check_action(action); }, statement.action);
-      }
-    }
     if (file_.graphs.empty() && !file_.has_syntax_errors) {
       diagnostics_.report(Diag::NoGraph, {file_.id, 0, 0});
+    }
+    checked_.can_lower = !diagnostics_.has_errors();
+    for (const ast::Graph &graph : file_.graphs) {
+      for (const ast::Statement &statement : graph.statements) {
+        check_statement(statement);
+      }
     }
     return std::move(checked_);
   }
@@ -215,6 +216,14 @@ private:
                           wanted);
     } else if (!file_.poisoned.contains(name)) {
       diagnostics_.report(Diag::UndefinedName, range, name, "");
+    }
+  }
+
+  void check_statement(const ast::Statement &statement) {
+    const std::size_t errors_before = diagnostics_.error_count();
+    std::visit([&](const auto &action) { check_action(action); }, statement.action);
+    if (diagnostics_.error_count() != errors_before) {
+      checked_.broken.insert(&statement);
     }
   }
 

@@ -14,7 +14,7 @@ namespace cgc {
 /// Values given on the command line for file-scope consts.
 using Defines = std::map<std::string, ast::Value>;
 
-/// `file` must outlive the result. Where errors were reported the result must not be lowered.
+/// `file` must outlive the result.
 CheckedFile check(const ast::File &file, const Defines &defines, Diagnostics &diagnostics);
 
 } // namespace cgc

@@ -85,6 +85,7 @@ TEST_P(LifetimeTest, MemoryMayGoAfterItsExecutable) {
 
 TEST_P(LifetimeTest, ManyProgramsLiveSideBySideAndInTurn) {
   std::vector<cgrt::format::Program> programs;
+  programs.reserve(4);
   for (int i = 0; i < 4; ++i) {
     programs.push_back(compile(
         {{"set", {output("x", ScalarType::I32)}, "x[0] = " + std::to_string(i) + ";"}}, target()));

@@ -42,6 +42,7 @@ template <typename T> struct Case {
 
 template <typename T> std::vector<std::string> expressions(const std::vector<Case<T>> &cases) {
   std::vector<std::string> result;
+  result.reserve(cases.size());
   for (const Case<T> &one : cases) {
     result.push_back(one.expression);
   }

@@ -3,6 +3,7 @@
 #include <gmock/gmock.h>
 
 #include <array>
+#include <bit>
 #include <limits>
 
 namespace cgrt {
@@ -103,7 +104,7 @@ protected:
   }
 
   static std::byte *address(std::size_t buffer, std::size_t offset) {
-    return reinterpret_cast<std::byte *>((buffer + 1) * 0x1000000 + offset);
+    return std::bit_cast<std::byte *>((buffer + 1) * 0x1000000 + offset);
   }
 
   format::Program program_;

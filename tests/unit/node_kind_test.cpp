@@ -20,6 +20,9 @@ TEST(NodeKind, SpellingsRoundTrip) {
 
 TEST(NodeKind, TheDocumentedTableIsTheTable) {
   std::ifstream file(CGRAPH_SOURCE_DIR "/docs/node-kinds.md");
+  if (!file) {
+    GTEST_SKIP() << "the source tree is not on this machine";
+  }
   std::ostringstream text;
   text << file.rdbuf();
   EXPECT_NE(text.str().find(node_kinds_markdown()), std::string::npos)

@@ -20,7 +20,7 @@ public:
     const FileId file = files_.add("test.cgraph", text);
     tree_ = parse(files_, file, diagnostics_);
     const CheckedFile checked = check(tree_, defines, diagnostics_);
-    if (diagnostics_.has_errors()) {
+    if (!checked.can_lower) {
       return;
     }
     module_ = lower(checked, files_, diagnostics_);

@@ -94,9 +94,9 @@ void CudaCode::load_functions(const format::Program &program) {
   for (const format::Kernel &kernel : program.kernels) {
     const NodeLabel label{"kernel " + kernel.name, program.locate(kernel.place)};
     cudaKernel_t handle = nullptr;
-    check(cudaLibraryGetKernel(&handle, library_, kernel.symbol.c_str()), "cudaLibraryGetKernel",
-          label);
     // Loading is lazy: the first use shows what the code lacks, and it had better be here.
+    check(cudaLibraryGetKernel(&handle, library_, kernel.symbol.c_str()), "cudaLibraryGetKernel",
+          label, jit_log_.data());
     cudaFuncAttributes attributes{};
     check(cudaFuncGetAttributes(&attributes, handle), "cudaFuncGetAttributes", label,
           jit_log_.data());

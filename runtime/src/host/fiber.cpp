@@ -5,8 +5,10 @@
 
 #include <cgrt/types.h>
 
+#include <bit>
 #include <cerrno>
 #include <cstdint>
+#include <exception>
 #include <sys/mman.h>
 #include <system_error>
 #include <ucontext.h>
@@ -106,7 +108,7 @@ __attribute__((no_sanitize_address)) void Fiber::begin() {
   context.uc_stack.ss_size = FiberStack::bytes;
   context.uc_link = nullptr;
   // makecontext passes ints only.
-  const auto self = static_cast<std::uint64_t>(reinterpret_cast<std::uintptr_t>(this));
+  const auto self = std::bit_cast<std::uint64_t>(this);
   makecontext(&context, reinterpret_cast<void (*)()>(enter), 2, static_cast<unsigned>(self >> 32),
               static_cast<unsigned>(self));
   setcontext(&context);
@@ -116,7 +118,7 @@ __attribute__((no_sanitize_address)) void Fiber::begin() {
 
 void Fiber::enter(unsigned high, unsigned low) {
   const auto self = (std::uint64_t{high} << 32) | low;
-  reinterpret_cast<Fiber *>(static_cast<std::uintptr_t>(self))->run_forever();
+  std::bit_cast<Fiber *>(self)->run_forever();
 }
 
 void Fiber::run_forever() {
