@@ -1,6 +1,7 @@
 #include "emit/dot.h"
 
 #include "emit/expr_text.h"
+#include "ir/quoted.h"
 
 #include <llvm/Support/raw_ostream.h>
 
@@ -19,22 +20,6 @@ using cgrt::format::Program;
 using cgrt::format::Region;
 
 namespace {
-
-/// A quoted DOT string; `\n` stays a line break of the label.
-std::string quoted(std::string_view text) {
-  std::string result = "\"";
-  for (const char c : text) {
-    if (c == '"' || c == '\\') {
-      result += '\\';
-    }
-    if (c == '\n') {
-      result += "\\n";
-    } else {
-      result += c;
-    }
-  }
-  return result + "\"";
-}
 
 class DotWriter {
 public:

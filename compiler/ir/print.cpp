@@ -1,4 +1,5 @@
 #include "ir/module.h"
+#include "ir/quoted.h"
 
 #include "format/node_kind.h"
 
@@ -50,21 +51,6 @@ public:
 
 private:
   static std::string name(ExprId id) { return "%" + std::to_string(id.index); }
-
-  static std::string quoted(std::string_view text) {
-    std::string result = "\"";
-    for (const char c : text) {
-      if (c == '"' || c == '\\') {
-        result += '\\';
-      }
-      if (c == '\n') {
-        result += "\\n";
-      } else {
-        result += c;
-      }
-    }
-    return result + "\"";
-  }
 
   /// The place at which a line's thing stands, and the line's end.
   void end(const Place &place) {

@@ -52,6 +52,7 @@ private:
       }
     }
     std::vector<std::uint32_t> candidates;
+    candidates.reserve(causes.size());
     for (const auto &[predecessor, buffer] : causes) {
       candidates.push_back(predecessor.index);
     }

@@ -71,6 +71,7 @@ class Encoder {
 
   template <typename Ids> auto encode_ids(const Ids &ids) {
     std::vector<std::uint32_t> indices;
+    indices.reserve(ids.size());
     for (const ExprId id : ids) {
       indices.push_back(id.index);
     }

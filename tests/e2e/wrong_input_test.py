@@ -16,11 +16,11 @@ class UsageTest(harness.ToolTest):
         self.assert_refused(SAXPY, *arguments, status=2, message=message, **options)
 
     def test_missing_input_file(self):
-        self.assert_refused("none.cgraph", status=2, message="none.cgraph: No such file")
-        self.assert_refused("none.cgb", status=2, message="none.cgb: No such file")
+        self.assert_refused("none.cgraph", status=1, message="none.cgraph: No such file")
+        self.assert_refused("none.cgb", status=1, message="none.cgb: No such file")
 
     def test_folder_as_input(self):
-        self.assert_refused(self.folder, status=2, message="Is a directory")
+        self.assert_refused(self.folder, status=1, message="Is a directory")
 
     def test_no_input(self):
         self.assert_refused(status=2, message="no input file")

@@ -25,7 +25,8 @@ namespace {
 std::unique_ptr<llvm::MemoryBuffer> read_file(const std::string &path) {
   auto file = llvm::MemoryBuffer::getFile(path, /*IsText=*/false, /*RequiresNullTerminator=*/false);
   if (!file) {
-    throw usage_error("cannot read " + path + ": " + file.getError().message());
+    throw cgrt::Error(cgrt::ErrorCode::InvalidProgram,
+                      "cannot read " + path + ": " + file.getError().message());
   }
   return std::move(*file);
 }

@@ -1,0 +1,27 @@
+// Stands in front of the header of this name in ANTLR's runtime, which includes everything, among it
+// a reader of interpreter data that clang refuses as C++20. This is what parsers need.
+#pragma once
+
+#include "ANTLRInputStream.h"
+#include "BaseErrorListener.h"
+#include "CommonToken.h"
+#include "CommonTokenStream.h"
+#include "DefaultErrorStrategy.h"
+#include "Exceptions.h"
+#include "FailedPredicateException.h"
+#include "Lexer.h"
+#include "NoViableAltException.h"
+#include "Parser.h"
+#include "ParserRuleContext.h"
+#include "RecognitionException.h"
+#include "Vocabulary.h"
+#include "atn/ATN.h"
+#include "atn/ATNDeserializer.h"
+#include "atn/LexerATNSimulator.h"
+#include "atn/ParserATNSimulator.h"
+#include "atn/PredictionMode.h"
+#include "dfa/DFA.h"
+#include "tree/ErrorNode.h"
+#include "tree/ParseTreeListener.h"
+#include "tree/ParseTreeVisitor.h"
+#include "tree/TerminalNode.h"
