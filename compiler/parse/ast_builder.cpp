@@ -86,6 +86,7 @@ private:
   std::vector<ast::ExprRef>
   build_all(const std::vector<CGraphParser::ExpressionContext *> &expressions) {
     std::vector<ast::ExprRef> refs;
+    refs.reserve(expressions.size());
     for (CGraphParser::ExpressionContext *expression : expressions) {
       refs.push_back(exprs_.build(*expression));
     }
