@@ -1,5 +1,5 @@
-// Stands in front of the header of this name in ANTLR's runtime, which includes everything, among it
-// a reader of interpreter data that clang refuses as C++20. This is what parsers need.
+// Stands in front of the header of this name in ANTLR's runtime, which includes everything, among
+// it a reader of interpreter data that clang refuses as C++20. This is what parsers need.
 #pragma once
 
 #include "ANTLRInputStream.h"
