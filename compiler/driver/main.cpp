@@ -92,11 +92,15 @@ int run(const CommandLine &line) {
   if (result.status != cgc::CompileStatus::Done || line.emit == cgc::Emit::Check) {
     return static_cast<int>(result.status);
   }
-  if (llvm::Error error = cgc::write_output(path, result.output)) {
-    llvm::errs() << "cgc: error: " << llvm::toString(std::move(error)) << "\n";
-    return machine_failed;
-  }
-  return 0;
+  int status = 0;
+  llvm::handleAllErrors(
+      cgc::write_output(path, result.output), [&](const llvm::StringError &error) {
+        llvm::errs() << "cgc: error: " << error.getMessage() << "\n";
+        const std::error_code code = error.convertToErrorCode();
+        const bool machine = code == std::errc::no_space_on_device || code == std::errc::io_error;
+        status = machine ? machine_failed : wrong_usage;
+      });
+  return status;
 }
 
 void print_version(llvm::raw_ostream &out) {

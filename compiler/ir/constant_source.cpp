@@ -61,6 +61,10 @@ std::string natural_type(const Value &value) {
 
 ConstantSource make_constant_source(const std::string &name, const Value &value,
                                     std::optional<ScalarType> type) {
+  // A rounded 16-bit float is a float exactly, and needs no class that is no literal type.
+  if (type == ScalarType::F16 || type == ScalarType::BF16) {
+    type = ScalarType::F32;
+  }
   const std::string cpp_type = type ? std::string(cpp_spelling(*type)) : natural_type(value);
   const std::string literal = value.is_float()                  ? float_literal(value.as_double())
                               : value.kind() == ValueKind::Bool ? value.text()

@@ -10,8 +10,9 @@
 
 namespace cgc {
 
-/// `type` is that of the cast the const was written with; without one the type is the one a C++
-/// literal of that value has: bool, int, long long, unsigned long long or double.
+/// `type` is that of the cast the const was written with (float for f16 and bf16); without one the
+/// type is the one a C++ literal of that value has: bool, int, long long, unsigned long long or
+/// double.
 ConstantSource make_constant_source(const std::string &name, const cgrt::format::Value &value,
                                     std::optional<cgrt::ScalarType> type);
 

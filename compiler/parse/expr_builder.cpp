@@ -130,7 +130,17 @@ ExprRef ExprBuilder::binary_chain(CGraphParser::BinaryChainContext &tree) {
 
 ExprRef ExprBuilder::unary(CGraphParser::UnaryContext &tree) {
   ExprRef result = primary(dynamic_cast<CGraphParser::PrimaryContext &>(*tree.children.back()));
-  for (std::size_t i = tree.children.size() - 1; i-- > 0;) {
+  std::size_t prefixes = tree.children.size() - 1;
+  // The least i64 has no positive counterpart: its sign is part of the number.
+  Expr &number = file_.exprs[result.index];
+  if (prefixes > 0 && number.kind == ExprKind::Literal &&
+      number.value == ast::Value::of(std::uint64_t{1} << 63) &&
+      text(range(dynamic_cast<CGraphParser::PrefixOperatorContext &>(
+          *tree.children[prefixes - 1]))) == "-") {
+    number.value = ast::Value::of(std::numeric_limits<std::int64_t>::min());
+    --prefixes;
+  }
+  for (std::size_t i = prefixes; i-- > 0;) {
     const SourceRange where =
         range(dynamic_cast<CGraphParser::PrefixOperatorContext &>(*tree.children[i]));
     Expr expr;

@@ -53,11 +53,48 @@ public:
       diagnostics_.report(Diag::BadNumber, range, found);
       return;
     }
+    if (is_for_later(offending->getType())) {
+      diagnostics_.report(Diag::NotInThisVersion, range, files_.text(range));
+      return;
+    }
     auto &parser = dynamic_cast<antlr4::Parser &>(*recognizer);
     diagnostics_.report(Diag::UnexpectedToken, range, found, expected(parser));
   }
 
 private:
+  /// Words that begin or join a construct of the language which this version does not have.
+  static bool is_for_later(std::size_t token) {
+    switch (token) {
+    case CGraphParser::AFTER:
+    case CGraphParser::BINARY:
+    case CGraphParser::CALLBACK:
+    case CGraphParser::CAPTURED:
+    case CGraphParser::CHILD:
+    case CGraphParser::DEF:
+    case CGraphParser::DETACH:
+    case CGraphParser::DO:
+    case CGraphParser::EVENT:
+    case CGraphParser::EXTERNAL:
+    case CGraphParser::FOR:
+    case CGraphParser::IF:
+    case CGraphParser::IMPORT:
+    case CGraphParser::ON:
+    case CGraphParser::RECORD:
+    case CGraphParser::REPEAT:
+    case CGraphParser::SIBLING:
+    case CGraphParser::SOURCE:
+    case CGraphParser::STREAM:
+    case CGraphParser::SWITCH:
+    case CGraphParser::SYNC:
+    case CGraphParser::TAIL:
+    case CGraphParser::WAIT:
+    case CGraphParser::WHILE:
+      return true;
+    default:
+      return false;
+    }
+  }
+
   /// "; expected ';' or ','", or nothing where the list would be too long to help.
   static std::string expected(antlr4::Parser &parser) {
     const antlr4::dfa::Vocabulary &vocabulary = parser.getVocabulary();

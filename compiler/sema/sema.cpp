@@ -1,5 +1,6 @@
 #include "sema/sema.h"
 
+#include "sema/cpp_word.h"
 #include "sema/expr_check.h"
 
 #include "format/scalar_type.h"
@@ -82,6 +83,7 @@ private:
   void check_consts() {
     const ExprScope scope = {nullptr, false, false, "a const"};
     for (const ast::Const &declaration : file_.consts) {
+      check_seen_by_bodies(declaration.name);
       // In order, so that a const can use those above it only.
       checked_.const_values.resize(file_.consts.size());
       const std::size_t index = static_cast<std::size_t>(&declaration - file_.consts.data());
@@ -92,6 +94,12 @@ private:
       if (define != defines_.end()) {
         checked_.const_values[index] = define->second;
       }
+    }
+  }
+
+  void check_seen_by_bodies(const ast::Name &name) {
+    if (is_cpp_word(name.text)) {
+      diagnostics_.report(Diag::CppWord, name.range, name.text);
     }
   }
 
@@ -160,6 +168,7 @@ private:
     const ExprScope shapes = {&kernel, false, false, "a kernel parameter's shape"};
     const ExprScope clauses = {&kernel, false, true, "a kernel's clause"};
     for (const ast::KernelParameter &parameter : kernel.parameters) {
+      check_seen_by_bodies(parameter.name);
       const auto [place, added] = seen.emplace(parameter.name.text, parameter.name.range);
       if (!added) {
         diagnostics_.report(Diag::Redefined, parameter.name.range, parameter.name.text)

@@ -271,9 +271,10 @@ private:
     if ((region != nullptr) != param.is_buffer) {
       problem(where,
               "argument '" + param.name + "' is a scalar for a buffer or a buffer for a scalar");
-    } else if (region != nullptr && (program_[region->buffer].type != param.type ||
-                                     program_[region->buffer].space != MemorySpace::Device)) {
-      problem(where, "argument '" + param.name + "' has the wrong type or is not device memory");
+    } else if (region != nullptr && program_[region->buffer].type != param.type) {
+      // Host memory is fine here: it is pinned, and kernels reach it. The language lets only
+      // generated kernels do so.
+      problem(where, "argument '" + param.name + "' has the wrong type");
     }
   }
 

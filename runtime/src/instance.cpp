@@ -71,8 +71,9 @@ struct Instance::State {
       add_view(buffer);
     }
     code = device.backend().load(contents());
-    for (const BufferView &view : views) {
-      memory.push_back(device.backend().allocate(view.space, view.bytes));
+    for (std::size_t i = 0; i < views.size(); ++i) {
+      const BufferView &view = views[i];
+      memory.push_back(allocate(contents().buffers[i], view));
       placed.push_back({memory.back()->data(),
                         static_cast<std::int64_t>(view.bytes / format::size_of(view.type))});
     }
@@ -80,6 +81,15 @@ struct Instance::State {
   }
 
   const format::Program &contents() const { return program.contents(); }
+
+  std::unique_ptr<Memory> allocate(const format::Buffer &buffer, const BufferView &view) {
+    try {
+      return device.backend().allocate(view.space, view.bytes);
+    } catch (const Error &error) {
+      throw Error(error.code(), "buffer " + buffer.name + ": " + error.message(),
+                  contents().locate(buffer.place));
+    }
+  }
 
   void add_view(const format::Buffer &buffer) {
     BufferView view{buffer.type, buffer.space, shape_of(contents(), buffer, parameters),

@@ -125,7 +125,9 @@ Options parse_options(int argc, const char *const *argv) {
   std::string messages;
   llvm::raw_string_ostream errors(messages);
   if (!cl::ParseCommandLineOptions(argc, argv, overview, &errors)) {
-    throw usage_error(first_line(errors.str()));
+    // What LLVM checks for one option alone goes to standard error past this.
+    const std::string line = first_line(errors.str());
+    throw usage_error(line.empty() ? "the command line is wrong, as said above" : line);
   }
   if (raw.files.size() != 1) {
     throw usage_error(raw.files.empty() ? "no input file; try --help"
