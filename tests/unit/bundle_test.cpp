@@ -134,16 +134,20 @@ TEST(Verify, FindsEachBrokenRule) {
       {"names no buffer",
        [](Program &p) { std::get<CopyWork>(p.graphs[0].nodes[0].work).source.buffer = {99}; }},
       {"ascending earlier nodes",
-       [](Program &p) { p.graphs[0].nodes[0].dependencies = {{{3}, {}}}; }},
+       [](Program &p) {
+         p.graphs[0].nodes[0].dependencies = {{{3}, {}}};
+       }},
       {"ascending earlier nodes",
-       [](Program &p) { p.graphs[0].nodes[3].dependencies = {{{2}, {}}, {{2}, {}}}; }},
+       [](Program &p) {
+         p.graphs[0].nodes[3].dependencies = {{{2}, {}}, {{2}, {}}};
+       }},
       {"names no file", [](Program &p) { p.graphs[0].nodes[0].place.file = {5}; }},
       {"not constant",
        [](Program &p) { p.params[0].default_value = p.exprs.parameter({0}, ScalarType::I32); }},
       {"at most 4 bytes",
        [](Program &p) {
-         const auto region = std::get<Region>(
-             std::get<KernelWork>(p.graphs[0].nodes[1].work).arguments[2]);
+         const auto region =
+             std::get<Region>(std::get<KernelWork>(p.graphs[0].nodes[1].work).arguments[2]);
          p.graphs[0].nodes[1].work = FillWork{region, region.count};
        }},
       {"does not stand before it",

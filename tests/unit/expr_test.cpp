@@ -11,9 +11,15 @@ constexpr std::int64_t least_i64 = std::numeric_limits<std::int64_t>::min();
 constexpr std::int64_t greatest_i64 = std::numeric_limits<std::int64_t>::max();
 constexpr std::uint64_t greatest_u64 = std::numeric_limits<std::uint64_t>::max();
 
-Value i(std::int64_t value) { return Value::of(value); }
-Value u(std::uint64_t value) { return Value::of(value); }
-Value f(double value) { return Value::of(value); }
+Value i(std::int64_t value) {
+  return Value::of(value);
+}
+Value u(std::uint64_t value) {
+  return Value::of(value);
+}
+Value f(double value) {
+  return Value::of(value);
+}
 
 struct BinaryCase {
   ExprOp op;

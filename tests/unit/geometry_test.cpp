@@ -26,7 +26,8 @@ TEST(Geometry, NamesAxisValueAndLimit) {
               testing::AllOf(HasSubstr("block.x"), HasSubstr("1025"), HasSubstr("1024")));
   EXPECT_THAT(problem({1, 1, 1}, {1, 1, 65}),
               testing::AllOf(HasSubstr("block.z"), HasSubstr("65"), HasSubstr("64")));
-  EXPECT_THAT(problem({1, 1, 1}, {32, 32, 2}), testing::AllOf(HasSubstr("2048"), HasSubstr("1024")));
+  EXPECT_THAT(problem({1, 1, 1}, {32, 32, 2}),
+              testing::AllOf(HasSubstr("2048"), HasSubstr("1024")));
   EXPECT_THAT(problem({-1, 1, 1}, {1, 1, 1}), HasSubstr("grid.x is -1"));
   EXPECT_THAT(problem({1, 1, 1}, {0, 1, 1}), HasSubstr("block.x is 0"));
   EXPECT_THAT(problem({1, 1, 1}, {1, 1, 1}, 232449), HasSubstr("232449"));

@@ -39,11 +39,17 @@ std::string edges_of(const std::string &statements) {
   return edges(compilation);
 }
 
-TEST(Order, ReadAfterWrite) { EXPECT_EQ(edges_of("w(a); r(a, b);"), "1<-0(a) "); }
+TEST(Order, ReadAfterWrite) {
+  EXPECT_EQ(edges_of("w(a); r(a, b);"), "1<-0(a) ");
+}
 
-TEST(Order, WriteAfterRead) { EXPECT_EQ(edges_of("r(a, b); w(a);"), "1<-0(a) "); }
+TEST(Order, WriteAfterRead) {
+  EXPECT_EQ(edges_of("r(a, b); w(a);"), "1<-0(a) ");
+}
 
-TEST(Order, WriteAfterWrite) { EXPECT_EQ(edges_of("w(a); w(a);"), "1<-0(a) "); }
+TEST(Order, WriteAfterWrite) {
+  EXPECT_EQ(edges_of("w(a); w(a);"), "1<-0(a) ");
+}
 
 TEST(Order, IndependentWorkAndReadersOfOneBufferAreNotOrdered) {
   EXPECT_EQ(edges_of("w(a); w(b);"), "");
@@ -98,8 +104,8 @@ TEST(Order, RandomProgramsAreOrderedExactly) {
       for (const auto &effect : effects_of(program, nodes[i])) {
         for (std::size_t j = 0; j < i; ++j) {
           for (const auto &other : effects_of(program, nodes[j])) {
-            const bool conflict = effect.region.buffer == other.region.buffer &&
-                                  (effect.writes || other.writes);
+            const bool conflict =
+                effect.region.buffer == other.region.buffer && (effect.writes || other.writes);
             ASSERT_TRUE(!conflict || ancestors[i].contains(j)) << j << " and " << i;
           }
         }

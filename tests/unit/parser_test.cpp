@@ -102,13 +102,12 @@ graph main {
   fill unknown <- 1.0;
 }
 )");
-  EXPECT_EQ(compilation.messages(),
-            "1: syntax: unexpected ';'\n"
-            "2: syntax: unexpected ';'; expected ',' or ']'\n"
-            "3: syntax: unexpected 'i32'; expected ':'\n"
-            "6: syntax: unexpected ';'; expected a name\n"
-            "7: syntax: unexpected 'h'; expected '<'\n"
-            "9: undefined: 'unknown' is not declared\n");
+  EXPECT_EQ(compilation.messages(), "1: syntax: unexpected ';'\n"
+                                    "2: syntax: unexpected ';'; expected ',' or ']'\n"
+                                    "3: syntax: unexpected 'i32'; expected ':'\n"
+                                    "6: syntax: unexpected ';'; expected a name\n"
+                                    "7: syntax: unexpected 'h'; expected '<'\n"
+                                    "9: undefined: 'unknown' is not declared\n");
 }
 
 TEST(Parser, LineEndsAndByteOrderMarkDoNotMatter) {

@@ -11,7 +11,21 @@
 namespace cgrt {
 
 /// Element and parameter types, in wire order.
-enum class ScalarType : std::uint8_t { Bool, I8, U8, I16, U16, I32, U32, I64, U64, F16, BF16, F32, F64 };
+enum class ScalarType : std::uint8_t {
+  Bool,
+  I8,
+  U8,
+  I16,
+  U16,
+  I32,
+  U32,
+  I64,
+  U64,
+  F16,
+  BF16,
+  F32,
+  F64
+};
 
 /// Where a buffer lives: pinned host memory or device memory.
 enum class MemorySpace : std::uint8_t { Host, Device };
@@ -25,10 +39,10 @@ using Scalar = std::variant<bool, std::int64_t, std::uint64_t, double>;
 /// What went wrong, in the classes a program can act on. The tools' exit codes follow them.
 enum class ErrorCode : std::uint8_t {
   InvalidProgram, ///< a bundle is damaged, too new, or breaks a rule of the format (exit code 1)
-  InvalidValue,   ///< a size, index, geometry or argument is not legal for this program (exit code 1)
-  Usage,          ///< the caller named or gave something the program does not have, or left it out
-                  ///< (exit code 2)
-  Device,         ///< the device, the driver or the machine refused or failed (exit code 3)
+  InvalidValue, ///< a size, index, geometry or argument is not legal for this program (exit code 1)
+  Usage,        ///< the caller named or gave something the program does not have, or left it out
+                ///< (exit code 2)
+  Device,       ///< the device, the driver or the machine refused or failed (exit code 3)
 };
 
 /// The place in a `.cgraph` file that an error belongs to; `line` 0 means no place.
