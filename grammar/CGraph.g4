@@ -10,12 +10,17 @@ tokens { RAW_BODY }
 file : declaration* EOF ;
 
 declaration
-  : constDeclaration
+  : importDeclaration
+  | constDeclaration
   | paramDeclaration
-  | bufferDeclaration
-  | kernelDeclaration
-  | graphDeclaration
+  | attribute* bufferDeclaration
+  | attribute* kernelDeclaration
+  | cudaDeclaration
+  | defDeclaration
+  | attribute* graphDeclaration
   ;
+
+importDeclaration : IMPORT (path=STRING | word ('.' word)*) (AS name)? ';' ;
 
 constDeclaration : CONST name '=' expression ';' ;
 
@@ -27,29 +32,73 @@ bufferDeclaration
 
 shape : '[' expression (',' expression)* ']' ;
 
-kernelDeclaration
-  : KERNEL name '(' (kernelParameter (',' kernelParameter)*)? ')' kernelClause* CUDA RAW_BODY ';'?
+kernelDeclaration : KERNEL name typeParameters? parameters kernelPart+ ';'? ;
+
+typeParameters : '<' typeParameter (',' typeParameter)* '>' ;
+
+typeParameter : name (':' scalarType (',' scalarType)*)? ;
+
+parameters : '(' (parameter (',' parameter)*)? ')' ;
+
+parameter : name ':' (access=(IN | OUT | INOUT) elementType shape | elementType) ;
+
+elementType : scalarType | name ;
+
+// Clauses and bodies in any order; compiler/sema demands one body.
+kernelPart
+  : clause=(GRID | BLOCK | SHARED | IDENTIFIER) '(' expression (',' expression)* ')'
+  | body=(CUDA | HOST) RAW_BODY
+  | origin=(SOURCE | BINARY) STRING (SYMBOL STRING)?
   ;
 
-kernelParameter : name ':' (access=(IN | OUT | INOUT) scalarType shape | scalarType) ;
+cudaDeclaration : CUDA RAW_BODY ';'? ;
 
-kernelClause : clause=(GRID | BLOCK | SHARED) '(' expression (',' expression)* ')' ;
+defDeclaration : DEF name parameters block ;
 
-graphDeclaration : GRAPH name '{' statement* '}' ;
+graphDeclaration : GRAPH name block ;
 
-statement
+block : '{' statement* '}' ;
+
+attribute : '@' word ('(' attributeArgument (',' attributeArgument)* ')')? ;
+
+attributeArgument : STRING | expression ;
+
+statement : attribute* (name ':')? action ;
+
+action
   : copyStatement
   | fillStatement
   | launchStatement
+  | forStatement
+  | syncStatement
+  | scopeStatement
+  | bufferDeclaration
+  | constDeclaration
   ;
 
-copyStatement : COPY bufferReference '<' '-' bufferReference ';' ;
+copyStatement : COPY reference '<' '-' reference after? ';' ;
 
-fillStatement : FILL bufferReference '<' '-' expression ';' ;
+fillStatement : FILL reference '<' '-' expression after? ';' ;
 
-launchStatement : name '(' (expression (',' expression)*)? ')' ';' ;
+launchStatement : CHILD? qualifiedName geometry? '(' (expression (',' expression)*)? ')' after? ';' ;
 
-bufferReference : name ;
+geometry : '<<<' extents ',' extents (',' expression)? '>>>' ;
+
+extents : expression | '(' expression (',' expression)+ ')' ;
+
+forStatement : FOR name IN expression '..' expression block (after ';')? ;
+
+syncStatement : SYNC after? ';' ;
+
+scopeStatement : block (after ';')? ;
+
+after : AFTER name (',' name)* ;
+
+reference : name subscript* ;
+
+subscript : '[' slice (',' slice)* ']' ;
+
+slice : expression | expression? ':' expression? ;
 
 expression : binaryChain ('?' expression ':' binaryChain)* ;
 
@@ -66,12 +115,23 @@ prefixOperator : '-' | '!' | '~' ;
 
 primary
   : literal=(INTEGER | FLOAT | INFINITE | NOT_A_NUMBER | TRUE | FALSE)
-  | name ('(' (callArgument (',' callArgument)*)? ')')?
+  | qualifiedName ('(' (callArgument (',' callArgument)*)? ')' | subscript+)?
   | scalarType '(' expression ')'
   | '(' expression ')'
   ;
 
 callArgument : expression | scalarType ;
+
+qualifiedName : name ('.' word)? ;
+
+// Any word: behind a dot or an '@' nothing else can stand.
+word
+  : name | scalarType
+  | AFTER | AS | BINARY | CALLBACK | CAPTURED | CASE | CHILD | CONST | COPY | CUDA | DEF | DEFAULT
+  | DETACH | DEVICE | DO | ELSE | EVENT | EXTERNAL | FALSE | FILL | FOR | GRAPH | HOST | IF | IMPORT
+  | IN | INFINITE | INOUT | KERNEL | NOT_A_NUMBER | ON | OUT | PARAM | RECORD | REPEAT | SIBLING
+  | SOURCE | STREAM | SWITCH | SYMBOL | SYNC | TAIL | TRUE | WAIT | WHILE
+  ;
 
 // Words that are keywords only where a rule above asks for them.
 name : IDENTIFIER | MAX | WHEN | PRIORITY | GRID | BLOCK | SHARED | NAME | SELF | LIKELY ;
@@ -168,6 +228,11 @@ FLOAT
   | DIGITS EXPONENT
   | '.' DIGITS EXPONENT?
   ;
+
+STRING : '"' (~["\\\n] | '\\' ~[\n])* '"' ;
+
+// Ends with its line.
+UNTERMINATED_STRING : '"' (~["\\\n] | '\\' ~[\n])* ;
 
 // What starts like a number and is none. Both rules above win a tie.
 BAD_NUMBER : [0-9] [A-Za-z0-9_]* ;

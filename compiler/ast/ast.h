@@ -1,5 +1,6 @@
 // The syntax tree of one file: names unresolved, nothing checked. Expressions lie in one pool in
 // which operands stand before their users, so that no phase recurses along an operator chain.
+// Blocks nest as far as brackets may (max_nesting), so phases may recurse along those.
 #pragma once
 
 #include "diag/source.h"
@@ -35,13 +36,15 @@ using ExprRef = cgrt::format::Id<struct AstExprTag>;
 
 enum class ExprKind : std::uint8_t {
   Literal, ///< value
-  Name,    ///< name
+  Name,    ///< name, qualifier
   Unary,   ///< op, operands[0]
   Binary,  ///< op, operands[0..1]
   Select,  ///< operands[0] ? operands[1] : operands[2]
   Cast,    ///< type, operands[0]
   Call,    ///< name, arguments
   Type,    ///< type, as the argument of sizeof
+  Index,   ///< operands[0] is the Name or Index it is taken of; arguments: one for each dimension
+  Range,   ///< operands[0] : operands[1], each may be missing; only as an argument of an Index
 };
 
 struct Expr {
@@ -51,9 +54,29 @@ struct Expr {
   SourceRange range;
   Value value;
   std::string_view name;
-  std::uint32_t first = 0; ///< the expression and all below it are exprs[first] to itself
+  std::string_view qualifier; ///< the module in front of a dot
+  std::uint32_t first = 0;    ///< the expression and all below it are exprs[first] to itself
   std::array<ExprRef, 3> operands;
   std::vector<ExprRef> arguments;
+};
+
+/// `@priority(-1)`
+struct Attribute {
+  Name name;
+  std::vector<ExprRef> arguments;
+  std::optional<std::string> text; ///< its argument where that is a string
+  SourceRange range;
+};
+using Attributes = std::vector<Attribute>;
+
+struct Import {
+  std::string path;  ///< as written; "std.blas1" for a standard module
+  bool standard = false;
+  Name name;         ///< what the file calls it
+  bool renamed = false;
+  SourceRange range; ///< of the path
+  /// Set by load_modules(): the file's position there; none where it cannot be used.
+  std::optional<std::uint32_t> module;
 };
 
 struct Const {
@@ -67,71 +90,148 @@ struct Param {
   ExprRef default_value; ///< none: the caller must give it
 };
 
+/// At file scope or in a block.
 struct Buffer {
   Name name;
   ScalarType type = ScalarType::F32;
   MemorySpace space = MemorySpace::Device;
   CallerAccess access = CallerAccess::Private;
   std::vector<ExprRef> shape;
+  Attributes attributes;
 };
 
-struct KernelParameter {
+/// A type parameter of a generic kernel.
+struct TypeParameter {
+  Name name;
+  std::vector<ScalarType> types; ///< the ones allowed; empty: any
+};
+
+/// Of a kernel or a def.
+struct Parameter {
   Name name;
   ScalarType type = ScalarType::I32;
-  std::optional<Mode> mode; ///< none: a scalar
+  std::optional<Name> type_name; ///< stands in the place of `type`: a type parameter
+  std::optional<Mode> mode;      ///< none: a scalar
   std::vector<ExprRef> shape;
 };
 
-enum class ClauseKind : std::uint8_t { Grid, Block, Shared };
-std::string_view spelling(ClauseKind kind);
-
 struct KernelClause {
-  ClauseKind kind = ClauseKind::Grid;
+  Name name; ///< grid, block, shared, flops or bytes
   SourceRange range;
   std::vector<ExprRef> values;
 };
 
+enum class BodyKind : std::uint8_t { Cuda, Host, Source, Binary };
+
+struct KernelBody {
+  BodyKind kind = BodyKind::Cuda;
+  SourceRange range;     ///< of the text between the braces, or of the path
+  std::string path;      ///< Source, Binary
+  std::optional<std::string> symbol; ///< likewise
+  /// Set by load_modules(): the file's text of a Source; its bytes of a Binary.
+  FileId file;
+  std::string bytes;
+};
+
 struct Kernel {
   Name name;
-  std::vector<KernelParameter> parameters;
+  std::vector<TypeParameter> type_parameters;
+  std::vector<Parameter> parameters;
   std::vector<KernelClause> clauses;
-  std::string_view body; ///< between the braces
-  SourceRange body_range;
+  std::vector<KernelBody> bodies;
+  Attributes attributes;
+};
+
+struct Statement;
+
+struct Block {
+  std::vector<Statement> statements;
 };
 
 struct CopyStatement {
-  Name destination;
-  Name source;
+  ExprRef destination;
+  ExprRef source;
 };
 
 struct FillStatement {
-  Name destination;
+  ExprRef destination;
   ExprRef value;
 };
 
+/// The `<<<grid, block, shared>>>` of a launch.
+struct GeometryOverride {
+  SourceRange range;
+  std::vector<ExprRef> grid, block;
+  ExprRef shared; ///< none: as declared
+};
+
+/// A kernel or a def, called.
 struct LaunchStatement {
-  Name kernel;
+  ExprRef callee; ///< a Name
   std::vector<ExprRef> arguments;
+  std::optional<GeometryOverride> geometry;
+  bool child = false;
+};
+
+struct ForStatement {
+  std::uint32_t variable = 0; ///< into File::loops
+  ExprRef begin, end;
+  Block body;
+};
+
+struct SyncStatement {};
+
+struct ScopeStatement {
+  Block body;
+};
+
+/// Declares File::buffers[first] and the `count - 1` behind it.
+struct BufferStatement {
+  std::uint32_t first = 0;
+  std::uint32_t count = 0;
+};
+
+/// Declares File::local_consts[index].
+struct ConstStatement {
+  std::uint32_t index = 0;
 };
 
 struct Statement {
-  std::variant<CopyStatement, FillStatement, LaunchStatement> action;
-  SourceRange range;
+  std::variant<CopyStatement, FillStatement, LaunchStatement, ForStatement, SyncStatement,
+               ScopeStatement, BufferStatement, ConstStatement>
+      action;
+  SourceRange range; ///< without the body of a block
+  std::optional<Name> label;
+  std::vector<Name> after;
+  Attributes attributes;
+};
+
+struct Def {
+  Name name;
+  std::vector<Parameter> parameters;
+  Block body;
 };
 
 struct Graph {
   Name name;
-  std::vector<Statement> statements;
+  Block body;
+  Attributes attributes;
 };
 
 struct File {
   FileId id;
   std::vector<Expr> exprs;
+  std::vector<Import> imports;
   std::vector<Const> consts;
+  std::vector<Const> local_consts; ///< those in blocks
   std::vector<Param> params;
-  std::vector<Buffer> buffers;
+  std::vector<Buffer> buffers; ///< those in blocks, too
+  std::vector<std::uint32_t> file_buffers; ///< those at file scope
   std::vector<Kernel> kernels;
+  std::vector<Def> defs;
   std::vector<Graph> graphs;
+  std::vector<SourceRange> cuda_blocks; ///< the text between the braces
+  std::vector<Name> loops;              ///< the variables of `for` statements
   /// Names in declarations that have a syntax error: their uses are not reported as undefined.
   std::set<std::string_view> poisoned;
   bool has_syntax_errors = false;

@@ -1,87 +1,154 @@
 #include "ir/launch_lowering.h"
 
-#include "ir/shape.h"
-
-#include "sema/expr_check.h"
+#include "ir/region_relation.h"
+#include "sema/attribute_check.h"
+#include "sema/declaration_check.h"
 
 #include "format/geometry.h"
+#include "format/scalar_type.h"
 
+#include <algorithm>
 #include <limits>
 
 namespace cgc {
 
 using ast::ExprRef;
-using cgrt::format::Argument;
-using cgrt::format::BufferId;
+using cgrt::MemorySpace;
 using cgrt::format::Check;
 using cgrt::format::ExprId;
-using cgrt::format::ExprOp;
 using cgrt::format::Region;
-using cgrt::format::Value;
 
 /// A launch while it is lowered.
 struct LaunchLowering::Launch {
   const ast::LaunchStatement &statement;
+  const CheckedFile &kernel_file;
   const ast::Kernel &kernel;
-  const CheckedFile::KernelGeometry &geometry;
+  const KernelParts &parts;
+  std::vector<ast::ScalarType> types;
+  Frame &frame;
   cgrt::format::KernelWork work;
+  std::vector<View> views; ///< parallel to the arguments; of buffers
 
-  const SourceRange &range(const CheckedFile &checked, std::size_t argument) const {
-    return (*checked.file)[statement.arguments[argument]].range;
+  const SourceRange &range(std::size_t argument) const {
+    return frame.range(statement.arguments[argument]);
+  }
+  const SourceRange &callee() const { return frame.range(statement.callee); }
+  std::string name() const { return "kernel '" + std::string(kernel.name.text) + "'"; }
+  std::string parameter(std::size_t index) const {
+    return std::string(kernel.parameters[index].name.text);
   }
 };
 
-cgrt::format::KernelWork LaunchLowering::lower(const ast::LaunchStatement &statement) {
-  const std::uint32_t index = checked_.names.at(statement.kernel.text).index;
-  Launch launch = {statement, checked_.file->kernels[index], checked_.geometry[index], {}};
-  launch.work.kernel = {index};
-  const ExprId zero = program_.exprs.constant(Value::of(std::int64_t{0}));
-  for (std::size_t i = 0; i < statement.arguments.size(); ++i) {
-    const ExprRef argument = statement.arguments[i];
-    const ast::KernelParameter &parameter = launch.kernel.parameters[i];
-    if (parameter.mode) {
-      const BufferId buffer{checked_.symbols[argument.index].index};
-      launch.work.arguments.emplace_back(Region{buffer, zero, element_count(program_, buffer)});
-    } else {
-      launch.work.arguments.emplace_back(scalar_argument(argument, parameter.type));
+void LaunchAttributes::apply(const ast::Attributes &attributes, Frame &frame) {
+  for (const ast::Attribute &attribute : attributes) {
+    const std::string user = "@" + std::string(attribute.name.text);
+    if (attribute.name.text == "priority") {
+      priority = frame.constant_integer(attribute.arguments[0], user);
+    } else if (attribute.name.text == "cluster") {
+      cluster = {1, 1, 1};
+      for (std::size_t axis = 0; axis < attribute.arguments.size(); ++axis) {
+        (*cluster)[axis] = frame.constant_integer(attribute.arguments[axis], user).value_or(1);
+      }
+    } else if (attribute.name.text == "cooperative") {
+      cooperative = true;
     }
   }
+}
+
+cgrt::format::KernelWork LaunchLowering::lower(const ast::LaunchStatement &statement, Frame &frame,
+                                               const LaunchAttributes &attributes) {
+  const Symbol &callee = frame.file().symbol(statement.callee);
+  const CheckedFile &kernel_file = context_.checked[callee];
+  const auto types = context_.checked.type_arguments.find(&statement);
+  Launch launch = {statement,
+                   kernel_file,
+                   kernel_file.file->kernels[callee.index],
+                   kernel_file.kernels[callee.index],
+                   types == context_.checked.type_arguments.end() ? std::vector<ast::ScalarType>{}
+                                                                  : types->second,
+                   frame,
+                   {},
+                   {}};
+  launch.work.kernel = kernels_.get(callee, launch.types);
+  lower_arguments(launch);
   const ExprEnvironment environment = kernel_environment(launch);
   for (std::size_t i = 0; i < statement.arguments.size(); ++i) {
     if (launch.kernel.parameters[i].mode) {
+      check_memory(launch, i);
       check_shape(launch, i, environment);
     }
   }
   check_aliases(launch);
   lower_geometry(launch, environment);
+  lower_attributes(launch, attributes);
   check_geometry(launch);
   return std::move(launch.work);
 }
 
-/// Integers keep their value, which sema and the graph builder check against the type; floats and
-/// bools are seen by the kernel's clauses as its body sees them.
-ExprId LaunchLowering::scalar_argument(ExprRef argument, cgrt::ScalarType type) {
-  const ExprId value = lower_expr(checked_, argument, file_environment_, program_.exprs);
+void LaunchLowering::lower_arguments(Launch &launch) {
+  launch.views.resize(launch.statement.arguments.size());
+  launch.work.arguments.reserve(launch.statement.arguments.size());
+  for (std::size_t i = 0; i < launch.statement.arguments.size(); ++i) {
+    const ExprRef argument = launch.statement.arguments[i];
+    const ast::Parameter &parameter = launch.kernel.parameters[i];
+    if (parameter.mode) {
+      launch.views[i] = launch.frame.view(argument);
+      launch.work.arguments.emplace_back(launch.views[i].region);
+    } else {
+      launch.work.arguments.emplace_back(scalar_argument(
+          argument, parameter_type(launch.kernel, parameter, launch.types), launch.frame));
+    }
+  }
+}
+
+/// Integers keep their value, which is checked here and by the graph builder against the type;
+/// floats and bools are seen by the kernel's clauses as its body sees them.
+ExprId LaunchLowering::scalar_argument(ExprRef argument, cgrt::ScalarType type, Frame &frame) {
+  const ExprId value = frame.lower(argument);
+  const auto known = context_.known(value, frame.range(argument), "this argument");
+  if (known && cgrt::format::to_scalar_bits(*known, type).fault != cgrt::format::Fault::None) {
+    context_.diagnostics.report(Diag::ValueOutOfRange, frame.range(argument), frame.text(argument),
+                                known->text(), cgrt::format::spelling(type));
+  }
   const auto type_class = cgrt::format::class_of(type);
   const bool converts = type_class == cgrt::format::ScalarClass::Float;
-  return converts ? program_.exprs.cast(type, value) : value;
+  return converts ? context_.program.exprs.cast(type, value) : value;
+}
+
+/// A kernel reaches device memory and mapped host memory, and takes what lies side by side.
+void LaunchLowering::check_memory(const Launch &launch, std::size_t index) {
+  const View &view = launch.views[index];
+  const auto &buffer = context_.program[view.region.buffer];
+  if (buffer.space == MemorySpace::Host && !buffer.mapped) {
+    context_.diagnostics.report(Diag::HostBufferInLaunch, launch.range(index), buffer.name);
+  }
+  if (contiguity(context_.program, context_.polynomials, view.region) == Contiguity::No) {
+    context_.diagnostics.report(Diag::NotContiguous, launch.range(index),
+                                launch.frame.text(launch.statement.arguments[index]),
+                                launch.parameter(index), launch.name());
+  }
 }
 
 ExprEnvironment LaunchLowering::kernel_environment(const Launch &launch) {
   ExprEnvironment environment;
   environment.scalar = [this, &launch](const Symbol &symbol) {
-    if (symbol.kind != SymbolKind::KernelParameter) {
-      return file_environment_.scalar(symbol);
+    if (symbol.kind == SymbolKind::Const) {
+      return context_.program.exprs.constant(*context_.checked[symbol].const_values[symbol.index]);
     }
-    const auto *value = std::get_if<ExprId>(&launch.work.arguments[symbol.index]);
+    const auto *value = symbol.kind == SymbolKind::KernelParameter
+                            ? std::get_if<ExprId>(&launch.work.arguments[symbol.index])
+                            : nullptr;
     return value != nullptr ? *value : ExprId{};
   };
+  environment.type = [&launch](const Symbol &symbol) { return launch.types[symbol.index]; };
   // Clauses may ask for a parameter's shape; shapes themselves read scalars only.
   const auto scalar = environment.scalar;
-  environment.shape = [this, &launch, scalar](const Symbol &symbol) {
+  const auto type = environment.type;
+  environment.shape = [this, &launch, scalar, type](const Symbol &symbol) {
     std::vector<ExprId> extents;
     for (const ExprRef extent : launch.kernel.parameters[symbol.index].shape) {
-      extents.push_back(lower_expr(checked_, extent, {scalar, {}}, program_.exprs));
+      extents.push_back(
+          lower_expr(launch.kernel_file, extent, {scalar, {}, type}, context_.program.exprs));
     }
     return extents;
   };
@@ -92,19 +159,19 @@ ExprEnvironment LaunchLowering::kernel_environment(const Launch &launch) {
 /// that many elements.
 void LaunchLowering::check_shape(const Launch &launch, std::size_t index,
                                  const ExprEnvironment &environment) {
-  const ast::KernelParameter &parameter = launch.kernel.parameters[index];
-  const auto &region = std::get<Region>(launch.work.arguments[index]);
-  const std::vector<ExprId> actual = program_[region.buffer].shape;
+  const std::vector<ExprId> actual = launch.views[index].shape();
   const std::vector<ExprId> declared =
       environment.shape({SymbolKind::KernelParameter, static_cast<std::uint32_t>(index)});
   if (declared.size() == 1) {
-    require_equal(launch, index, "the number of elements", region.count, declared[0]);
+    require_equal(launch, index, "the number of elements",
+                  element_count(context_.program, launch.views[index]), declared[0]);
     return;
   }
   if (declared.size() != actual.size()) {
-    diagnostics_.report(Diag::RankMismatch, launch.range(checked_, index), parameter.name.text,
-                        launch.kernel.name.text, counted(declared.size(), "dimension"),
-                        program_[region.buffer].name, counted(actual.size(), "dimension"));
+    context_.diagnostics.report(Diag::RankMismatch, launch.range(index), launch.parameter(index),
+                                launch.name(), counted(declared.size(), "dimension"),
+                                launch.frame.text(launch.statement.arguments[index]),
+                                counted(actual.size(), "dimension"));
     return;
   }
   for (std::size_t axis = 0; axis < declared.size(); ++axis) {
@@ -114,44 +181,38 @@ void LaunchLowering::check_shape(const Launch &launch, std::size_t index,
 
 void LaunchLowering::require_equal(const Launch &launch, std::size_t index, const std::string &what,
                                    ExprId actual, ExprId declared) {
-  if (actual == declared) {
-    return;
-  }
-  const SourceRange &range = launch.range(checked_, index);
-  const std::string parameter(launch.kernel.parameters[index].name.text);
-  const std::string kernel(launch.kernel.name.text);
-  const std::string buffer = program_[std::get<Region>(launch.work.arguments[index]).buffer].name;
-  const auto known_actual = program_.exprs.known(actual);
-  const auto known_declared = program_.exprs.known(declared);
+  const SourceRange &range = launch.range(index);
+  const std::string parameter = launch.parameter(index);
+  const auto known_declared = context_.program.exprs.known(declared);
   if (known_declared && !known_declared->ok()) {
-    diagnostics_.report(Diag::EvaluationFault, range,
-                        "the shape of '" + parameter + "' has no value",
-                        cgrt::format::text(known_declared->fault));
+    context_.diagnostics.report(Diag::EvaluationFault, range,
+                                "the shape of '" + parameter + "' has no value",
+                                cgrt::format::text(known_declared->fault));
     return;
   }
+  if (context_.polynomials.equal(actual, declared)) {
+    return;
+  }
+  const std::string given = launch.frame.text(launch.statement.arguments[index]);
+  const auto known_actual = context_.program.exprs.known(actual);
   if (known_actual && known_actual->ok() && known_declared) {
-    if (known_actual->value.as_wide() != known_declared->value.as_wide()) {
-      diagnostics_
-          .report(Diag::ExtentMismatch, range, parameter, kernel, what,
-                  known_declared->value.text(), buffer, known_actual->value.text())
-          .notes.push_back(
-              {launch.kernel.parameters[index].name.range, "the parameter is declared here"});
-    }
+    context_.diagnostics
+        .report(Diag::ExtentMismatch, range, parameter, launch.name(), what,
+                known_declared->value.text(), given, known_actual->value.text())
+        .notes.push_back(
+            {launch.kernel.parameters[index].name.range, "the parameter is declared here"});
     return;
   }
-  if (compared_.emplace(actual, declared).second) {
-    Check check;
-    check.left = actual;
-    check.right = declared;
-    check.slug = "shape";
-    check.message = "argument '" + parameter + "' of kernel '" + kernel + "': " + what +
-                    " is {right}, that of '" + buffer + "' is {left}";
-    check.place = files_.place(range);
-    program_.checks.push_back(std::move(check));
-  }
+  context_.require(actual, Check::Relation::Equal, declared, "shape",
+                   "argument '" + parameter + "' of " + launch.name() + ": " + what +
+                       " is {right}, that of '" + given + "' is {left}",
+                   range);
 }
 
 void LaunchLowering::check_aliases(const Launch &launch) {
+  if (context_.program[launch.work.kernel].inplace) {
+    return;
+  }
   const auto &arguments = launch.work.arguments;
   for (std::size_t i = 0; i < arguments.size(); ++i) {
     const auto *second = std::get_if<Region>(&arguments[i]);
@@ -159,10 +220,10 @@ void LaunchLowering::check_aliases(const Launch &launch) {
       const auto *first = std::get_if<Region>(&arguments[j]);
       const bool writes = launch.kernel.parameters[i].mode != ast::Mode::In ||
                           launch.kernel.parameters[j].mode != ast::Mode::In;
-      if (first != nullptr && first->buffer == second->buffer && writes) {
-        diagnostics_.report(Diag::AliasedArguments, launch.range(checked_, i),
-                            launch.kernel.parameters[j].name.text,
-                            launch.kernel.parameters[i].name.text, launch.kernel.name.text);
+      if (first != nullptr && writes && first->buffer == second->buffer &&
+          overlap(context_.polynomials, *first, *second) == Overlap::Yes) {
+        context_.diagnostics.report(Diag::AliasedArguments, launch.range(i), launch.parameter(j),
+                                    launch.parameter(i), launch.kernel.name.text);
         return;
       }
     }
@@ -170,48 +231,71 @@ void LaunchLowering::check_aliases(const Launch &launch) {
 }
 
 void LaunchLowering::lower_geometry(Launch &launch, const ExprEnvironment &environment) {
-  const ExprId one = program_.exprs.constant(Value::of(std::int64_t{1}));
-  const auto lower_clause = [&](const ast::KernelClause &clause) {
-    std::array<ExprId, 3> values = {one, one, one};
-    for (std::size_t axis = 0; axis < clause.values.size(); ++axis) {
-      values[axis] = lower_expr(checked_, clause.values[axis], environment, program_.exprs);
+  const ExprId one = context_.integer(1);
+  const auto lower_all = [&](const std::vector<ExprRef> &values, const auto &lower_one) {
+    cgrt::format::Extents extents = {one, one, one};
+    for (std::size_t axis = 0; axis < std::min<std::size_t>(values.size(), 3); ++axis) {
+      extents[axis] = lower_one(values[axis]);
     }
-    return values;
+    return extents;
   };
-  launch.work.grid = lower_clause(*launch.geometry.grid);
-  launch.work.block = lower_clause(*launch.geometry.block);
-  launch.work.shared_bytes = launch.geometry.shared != nullptr
-                                 ? lower_clause(*launch.geometry.shared)[0]
-                                 : program_.exprs.constant(Value::of(std::int64_t{0}));
+  const auto in_kernel = [&](ExprRef value) {
+    return lower_expr(launch.kernel_file, value, environment, context_.program.exprs);
+  };
+  const auto in_caller = [&](ExprRef value) { return launch.frame.lower(value); };
+  const auto &given = launch.statement.geometry;
+  launch.work.grid = given ? lower_all(given->grid, in_caller)
+                           : lower_all(launch.parts.grid->values, in_kernel);
+  launch.work.block = given ? lower_all(given->block, in_caller)
+                            : lower_all(launch.parts.block->values, in_kernel);
+  if (given && given->shared.valid()) {
+    launch.work.shared_bytes = in_caller(given->shared);
+  } else {
+    launch.work.shared_bytes = launch.parts.shared != nullptr
+                                   ? in_kernel(launch.parts.shared->values[0])
+                                   : context_.integer(0);
+  }
+}
+
+/// The launch's own attributes go before those of the blocks around it, these before the kernel's.
+void LaunchLowering::lower_attributes(Launch &launch, const LaunchAttributes &attributes) {
+  Frame kernel_frame(context_, launch.kernel_file);
+  LaunchAttributes all;
+  all.apply(launch.kernel.attributes, kernel_frame);
+  const auto cluster =
+      attributes.cluster.value_or(all.cluster.value_or(std::array<std::int64_t, 3>{1, 1, 1}));
+  for (std::size_t axis = 0; axis < 3; ++axis) {
+    launch.work.cluster[axis] = context_.integer(cluster[axis]);
+  }
+  launch.work.cooperative = context_.integer(attributes.cooperative || all.cooperative ? 1 : 0);
+  launch.work.priority = context_.integer(attributes.priority.value_or(all.priority.value_or(0)));
 }
 
 /// The value where it is known; beyond i64 it is as good as the greatest one.
-std::optional<std::int64_t> LaunchLowering::known_integer(ExprId id, const SourceRange &range) {
-  const auto outcome = program_.exprs.known(id);
-  if (!outcome) {
-    return std::nullopt;
-  }
-  if (!outcome->ok()) {
-    diagnostics_.report(Diag::EvaluationFault, range, "the launch's geometry has no value",
-                        cgrt::format::text(outcome->fault));
-    return std::nullopt;
+std::int64_t LaunchLowering::known_or(ExprId id, std::int64_t otherwise, const SourceRange &range) {
+  const auto value = context_.known(id, range, "the launch's geometry");
+  if (!value) {
+    return otherwise;
   }
   constexpr std::int64_t greatest = std::numeric_limits<std::int64_t>::max();
-  return outcome->value.as_wide() > greatest ? greatest
-                                             : static_cast<std::int64_t>(outcome->value.as_wide());
+  return value->as_wide() > greatest ? greatest : static_cast<std::int64_t>(value->as_wide());
 }
 
 /// What is not known yet is taken as legal here; the graph builder checks it again.
 void LaunchLowering::check_geometry(const Launch &launch) {
-  const SourceRange &range = launch.statement.kernel.range;
+  const SourceRange &range =
+      launch.statement.geometry ? launch.statement.geometry->range : launch.callee();
   cgrt::format::Geometry geometry;
   for (std::size_t axis = 0; axis < 3; ++axis) {
-    geometry.grid[axis] = known_integer(launch.work.grid[axis], range).value_or(1);
-    geometry.block[axis] = known_integer(launch.work.block[axis], range).value_or(1);
+    geometry.cluster[axis] = known_or(launch.work.cluster[axis], 1, range);
+    // A grid that is not known yet is any multiple of the cluster.
+    geometry.grid[axis] =
+        known_or(launch.work.grid[axis], std::max<std::int64_t>(geometry.cluster[axis], 1), range);
+    geometry.block[axis] = known_or(launch.work.block[axis], 1, range);
   }
-  geometry.shared_bytes = known_integer(launch.work.shared_bytes, range).value_or(0);
+  geometry.shared_bytes = known_or(launch.work.shared_bytes, 0, range);
   if (const auto problem = cgrt::format::geometry_problem(geometry)) {
-    diagnostics_.report(Diag::BadGeometry, range, launch.kernel.name.text, *problem)
+    context_.diagnostics.report(Diag::BadGeometry, range, launch.kernel.name.text, *problem)
         .notes.push_back({launch.kernel.name.range, "the kernel is declared here"});
   }
 }

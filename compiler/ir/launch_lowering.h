@@ -1,46 +1,47 @@
-// One kernel launch to a node: arguments, shape contracts, geometry.
+// One kernel launch to a node: arguments, shape contracts, geometry, attributes.
 #pragma once
 
-#include "diag/diagnostics.h"
-#include "ir/module.h"
-#include "sema/checked_file.h"
-#include "sema/host_expr.h"
-
-#include <set>
-#include <utility>
+#include "ir/frame.h"
+#include "ir/kernel_instances.h"
 
 namespace cgc {
 
+/// What `@…` says about launches; set further out, it holds further in until set again.
+struct LaunchAttributes {
+  std::optional<std::int64_t> priority;
+  std::optional<std::array<std::int64_t, 3>> cluster;
+  bool cooperative = false;
+
+  /// Adds what the attributes say; their expressions stand in the frame's file.
+  void apply(const ast::Attributes &attributes, Frame &frame);
+};
+
 class LaunchLowering {
 public:
-  LaunchLowering(const CheckedFile &checked, const SourceFiles &files,
-                 const ExprEnvironment &file_environment, cgrt::format::Program &program,
-                 Diagnostics &diagnostics)
-      : checked_(checked), files_(files), file_environment_(file_environment), program_(program),
-        diagnostics_(diagnostics) {}
+  LaunchLowering(LoweringContext &context, KernelInstances &kernels)
+      : context_(context), kernels_(kernels) {}
 
-  cgrt::format::KernelWork lower(const ast::LaunchStatement &launch);
+  cgrt::format::KernelWork lower(const ast::LaunchStatement &launch, Frame &frame,
+                                 const LaunchAttributes &attributes);
 
 private:
   struct Launch;
 
+  void lower_arguments(Launch &launch);
+  cgrt::format::ExprId scalar_argument(ast::ExprRef argument, cgrt::ScalarType type, Frame &frame);
+  void check_memory(const Launch &launch, std::size_t index);
   ExprEnvironment kernel_environment(const Launch &launch);
-  cgrt::format::ExprId scalar_argument(ast::ExprRef argument, cgrt::ScalarType type);
   void check_shape(const Launch &launch, std::size_t index, const ExprEnvironment &environment);
   void require_equal(const Launch &launch, std::size_t index, const std::string &what,
                      cgrt::format::ExprId actual, cgrt::format::ExprId declared);
   void check_aliases(const Launch &launch);
   void lower_geometry(Launch &launch, const ExprEnvironment &environment);
+  void lower_attributes(Launch &launch, const LaunchAttributes &attributes);
   void check_geometry(const Launch &launch);
-  std::optional<std::int64_t> known_integer(cgrt::format::ExprId id, const SourceRange &range);
+  std::int64_t known_or(cgrt::format::ExprId id, std::int64_t otherwise, const SourceRange &range);
 
-  const CheckedFile &checked_;
-  const SourceFiles &files_;
-  const ExprEnvironment &file_environment_;
-  cgrt::format::Program &program_;
-  Diagnostics &diagnostics_;
-  /// Pairs of extents that a Check compares already.
-  std::set<std::pair<cgrt::format::ExprId, cgrt::format::ExprId>> compared_;
+  LoweringContext &context_;
+  KernelInstances &kernels_;
 };
 
 } // namespace cgc

@@ -1,4 +1,4 @@
-// Checked syntax tree to Graph IR: every statement becomes a node, in program order, without edges.
+// Checked syntax trees to Graph IR: every statement becomes a node, in program order, without edges.
 #pragma once
 
 #include "diag/diagnostics.h"
@@ -7,10 +7,10 @@
 
 namespace cgc {
 
-/// Leaves out the statements that sema found broken; the file must be one that can be lowered.
+/// Leaves out the statements that sema found broken; the program must be one that can be lowered.
 /// Reports what depends on values: shapes, ranges, geometry, memory that is written or read against
 /// its declaration, overlapping arguments. What is not known before the parameters are becomes a
 /// Check of the program.
-Module lower(const CheckedFile &checked, const SourceFiles &files, Diagnostics &diagnostics);
+Module lower(const CheckedProgram &checked, const SourceFiles &files, Diagnostics &diagnostics);
 
 } // namespace cgc

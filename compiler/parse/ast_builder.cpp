@@ -1,6 +1,9 @@
 #include "parse/ast_builder.h"
 
+#include "parse/broken_tree.h"
 #include "parse/expr_builder.h"
+#include "parse/statement_builder.h"
+#include "parse/string_literal.h"
 
 namespace cgc {
 
@@ -9,7 +12,8 @@ namespace {
 class AstBuilder {
 public:
   AstBuilder(const SourceFiles &files, FileId id, Diagnostics &diagnostics)
-      : diagnostics_(diagnostics), exprs_(file_, files[id], diagnostics) {
+      : diagnostics_(diagnostics), exprs_(file_, files[id], diagnostics),
+        statements_(file_, exprs_, diagnostics) {
     file_.id = id;
   }
 
@@ -23,54 +27,71 @@ public:
   }
 
 private:
-  /// Whether a syntax error lies in this part of the tree. Iterative: the tree may be deep.
-  static bool is_broken(antlr4::tree::ParseTree &tree) {
-    std::vector<antlr4::tree::ParseTree *> pending = {&tree};
-    while (!pending.empty()) {
-      antlr4::tree::ParseTree *part = pending.back();
-      pending.pop_back();
-      auto *rule = dynamic_cast<antlr4::ParserRuleContext *>(part);
-      if ((rule != nullptr && rule->exception != nullptr) ||
-          dynamic_cast<antlr4::tree::ErrorNode *>(part) != nullptr) {
-        return true;
-      }
-      pending.insert(pending.end(), part->children.begin(), part->children.end());
-    }
-    return false;
-  }
-
-  void poison(antlr4::tree::ParseTree &tree) {
-    std::vector<antlr4::tree::ParseTree *> pending = {&tree};
-    while (!pending.empty()) {
-      antlr4::tree::ParseTree *part = pending.back();
-      pending.pop_back();
-      if (auto *leaf = dynamic_cast<antlr4::tree::TerminalNode *>(part)) {
-        const antlr4::Token &token = *leaf->getSymbol();
-        // Tokens that the parser made up have no text in the file.
-        if (token.getType() == CGraphParser::IDENTIFIER && token.getTokenIndex() != INVALID_INDEX) {
-          file_.poisoned.insert(exprs_.text(exprs_.range(token)));
-        }
-      }
-      pending.insert(pending.end(), part->children.begin(), part->children.end());
-    }
-  }
-
   void add_declaration(CGraphParser::DeclarationContext &tree) {
-    if (tree.graphDeclaration() != nullptr) {
-      add_graph(*tree.graphDeclaration());
-    } else if (is_broken(tree)) {
-      poison(tree);
-    } else if (tree.constDeclaration() != nullptr) {
-      auto &declaration = *tree.constDeclaration();
-      file_.consts.push_back(
-          {exprs_.name(*declaration.name()), exprs_.build(*declaration.expression())});
-    } else if (tree.paramDeclaration() != nullptr) {
-      add_param(*tree.paramDeclaration());
-    } else if (tree.bufferDeclaration() != nullptr) {
-      add_buffers(*tree.bufferDeclaration());
-    } else if (tree.kernelDeclaration() != nullptr) {
-      add_kernel(*tree.kernelDeclaration());
+    if (is_broken(tree)) {
+      add_broken(tree);
+      return;
     }
+    const ast::Attributes attributes = statements_.attributes(tree.attribute());
+    if (auto *import = tree.importDeclaration()) {
+      add_import(*import);
+    } else if (auto *constant = tree.constDeclaration()) {
+      file_.consts.push_back(statements_.constant(*constant));
+    } else if (auto *param = tree.paramDeclaration()) {
+      add_param(*param);
+    } else if (auto *buffers = tree.bufferDeclaration()) {
+      const ast::BufferStatement added = statements_.buffers(*buffers, attributes);
+      for (std::uint32_t i = 0; i < added.count; ++i) {
+        file_.file_buffers.push_back(added.first + i);
+      }
+    } else if (auto *kernel = tree.kernelDeclaration()) {
+      add_kernel(*kernel, attributes);
+    } else if (auto *block = tree.cudaDeclaration()) {
+      file_.cuda_blocks.push_back(body_range(*block->RAW_BODY()));
+    } else if (auto *def = tree.defDeclaration()) {
+      file_.defs.push_back({exprs_.name(*def->name()), parameters(*def->parameters()),
+                            statements_.block(*def->block())});
+    } else if (auto *graph = tree.graphDeclaration()) {
+      file_.graphs.push_back({exprs_.name(*graph->name()), statements_.block(*graph->block()),
+                              attributes});
+    }
+  }
+
+  /// A graph whose head is right is worth its statements' errors; a def without its body would only
+  /// make its calls fail.
+  void add_broken(CGraphParser::DeclarationContext &tree) {
+    auto *graph = tree.graphDeclaration();
+    if (graph == nullptr) {
+      statements_.poison(tree);
+    } else if (graph->name() != nullptr && graph->block() != nullptr &&
+               !is_broken(*graph->name())) {
+      file_.graphs.push_back({exprs_.name(*graph->name()), statements_.block(*graph->block()), {}});
+    }
+  }
+
+  void add_import(CGraphParser::ImportDeclarationContext &tree) {
+    ast::Import import;
+    if (tree.path != nullptr) {
+      import.range = exprs_.range(*tree.path);
+      import.path = string_value(exprs_.text(import.range), import.range, diagnostics_);
+      // "path/to/other.cgraph" is called `other`.
+      import.name = {exprs_.text(import.range), import.range};
+      import.name.text.remove_prefix(1);
+      import.name.text.remove_suffix(1);
+      import.name.text.remove_prefix(import.name.text.find_last_of('/') + 1);
+      import.name.text = import.name.text.substr(0, import.name.text.find('.'));
+    } else {
+      const auto words = tree.word();
+      import.standard = true;
+      import.range = join(exprs_.range(*words.front()), exprs_.range(*words.back()));
+      import.path = exprs_.text(import.range);
+      import.name = exprs_.word(*words.back());
+    }
+    if (tree.name() != nullptr) {
+      import.name = exprs_.name(*tree.name());
+      import.renamed = true;
+    }
+    file_.imports.push_back(std::move(import));
   }
 
   void add_param(CGraphParser::ParamDeclarationContext &tree) {
@@ -83,120 +104,86 @@ private:
     file_.params.push_back(param);
   }
 
-  std::vector<ast::ExprRef>
-  build_all(const std::vector<CGraphParser::ExpressionContext *> &expressions) {
-    std::vector<ast::ExprRef> refs;
-    refs.reserve(expressions.size());
-    for (CGraphParser::ExpressionContext *expression : expressions) {
-      refs.push_back(exprs_.build(*expression));
+  std::vector<ast::Parameter> parameters(CGraphParser::ParametersContext &tree) {
+    std::vector<ast::Parameter> result;
+    for (CGraphParser::ParameterContext *declared : tree.parameter()) {
+      ast::Parameter parameter;
+      parameter.name = exprs_.name(*declared->name());
+      CGraphParser::ElementTypeContext &type = *declared->elementType();
+      if (type.scalarType() != nullptr) {
+        parameter.type = exprs_.scalar_type(*type.scalarType());
+      } else {
+        parameter.type_name = exprs_.name(*type.name());
+      }
+      if (declared->access != nullptr) {
+        parameter.mode = declared->access->getType() == CGraphParser::IN    ? ast::Mode::In
+                         : declared->access->getType() == CGraphParser::OUT ? ast::Mode::Out
+                                                                            : ast::Mode::InOut;
+        parameter.shape = exprs_.build_all(declared->shape()->expression());
+      }
+      result.push_back(std::move(parameter));
     }
-    return refs;
+    return result;
   }
 
-  void add_buffers(CGraphParser::BufferDeclarationContext &tree) {
-    ast::Buffer buffer;
-    buffer.type = exprs_.scalar_type(*tree.scalarType());
-    buffer.space = tree.space->getType() == CGraphParser::HOST ? ast::MemorySpace::Host
-                                                               : ast::MemorySpace::Device;
-    if (tree.access != nullptr) {
-      buffer.access = tree.access->getType() == CGraphParser::IN    ? ast::CallerAccess::In
-                      : tree.access->getType() == CGraphParser::OUT ? ast::CallerAccess::Out
-                                                                    : ast::CallerAccess::InOut;
-    }
-    buffer.shape = build_all(tree.shape()->expression());
-    for (CGraphParser::NameContext *name : tree.name()) {
-      buffer.name = exprs_.name(*name);
-      file_.buffers.push_back(buffer);
-    }
-  }
-
-  ast::KernelParameter kernel_parameter(CGraphParser::KernelParameterContext &tree) {
-    ast::KernelParameter parameter;
-    parameter.name = exprs_.name(*tree.name());
-    parameter.type = exprs_.scalar_type(*tree.scalarType());
-    if (tree.access != nullptr) {
-      parameter.mode = tree.access->getType() == CGraphParser::IN    ? ast::Mode::In
-                       : tree.access->getType() == CGraphParser::OUT ? ast::Mode::Out
-                                                                     : ast::Mode::InOut;
-      parameter.shape = build_all(tree.shape()->expression());
-    }
-    return parameter;
-  }
-
-  void add_kernel(CGraphParser::KernelDeclarationContext &tree) {
+  void add_kernel(CGraphParser::KernelDeclarationContext &tree, const ast::Attributes &attributes) {
     ast::Kernel kernel;
     kernel.name = exprs_.name(*tree.name());
-    for (CGraphParser::KernelParameterContext *parameter : tree.kernelParameter()) {
-      kernel.parameters.push_back(kernel_parameter(*parameter));
+    kernel.attributes = attributes;
+    if (tree.typeParameters() != nullptr) {
+      for (CGraphParser::TypeParameterContext *type : tree.typeParameters()->typeParameter()) {
+        kernel.type_parameters.push_back({exprs_.name(*type->name()), {}});
+        for (CGraphParser::ScalarTypeContext *allowed : type->scalarType()) {
+          kernel.type_parameters.back().types.push_back(exprs_.scalar_type(*allowed));
+        }
+      }
     }
-    for (CGraphParser::KernelClauseContext *clause : tree.kernelClause()) {
-      const std::size_t type = clause->clause->getType();
-      kernel.clauses.push_back({type == CGraphParser::GRID    ? ast::ClauseKind::Grid
-                                : type == CGraphParser::BLOCK ? ast::ClauseKind::Block
-                                                              : ast::ClauseKind::Shared,
-                                exprs_.range(*clause), build_all(clause->expression())});
+    kernel.parameters = parameters(*tree.parameters());
+    for (CGraphParser::KernelPartContext *part : tree.kernelPart()) {
+      if (part->clause != nullptr) {
+        const SourceRange name = exprs_.range(*part->clause);
+        kernel.clauses.push_back(
+            {{exprs_.text(name), name}, exprs_.range(*part), exprs_.build_all(part->expression())});
+      } else {
+        kernel.bodies.push_back(body(*part));
+      }
     }
-    kernel.body_range = exprs_.range(*tree.RAW_BODY()->getSymbol());
-    ++kernel.body_range.begin; // without the braces
-    --kernel.body_range.end;
-    kernel.body = exprs_.text(kernel.body_range);
     file_.kernels.push_back(std::move(kernel));
   }
 
-  void add_graph(CGraphParser::GraphDeclarationContext &tree) {
-    if (tree.name() == nullptr || is_broken(*tree.name())) {
-      return;
-    }
-    ast::Graph graph;
-    graph.name = exprs_.name(*tree.name());
-    for (antlr4::tree::ParseTree *child : tree.children) {
-      auto *statement = dynamic_cast<CGraphParser::StatementContext *>(child);
-      if (statement != nullptr && !is_broken(*statement)) {
-        add_statement(graph, *statement);
-      }
-    }
-    file_.graphs.push_back(std::move(graph));
+  SourceRange body_range(antlr4::tree::TerminalNode &body) const {
+    SourceRange range = exprs_.range(*body.getSymbol());
+    ++range.begin; // without the braces
+    --range.end;
+    return range;
   }
 
-  /// `<-` is two tokens, but one word to the reader.
-  void check_arrow(const std::vector<antlr4::tree::ParseTree *> &children) {
-    for (std::size_t i = 0; i + 1 < children.size(); ++i) {
-      auto *less = dynamic_cast<antlr4::tree::TerminalNode *>(children[i]);
-      auto *minus = dynamic_cast<antlr4::tree::TerminalNode *>(children[i + 1]);
-      if (less == nullptr || minus == nullptr) {
-        continue;
-      }
-      const SourceRange arrow =
-          join(exprs_.range(*less->getSymbol()), exprs_.range(*minus->getSymbol()));
-      if (arrow.end - arrow.begin != 2) {
-        diagnostics_.report(Diag::SplitArrow, arrow);
-      }
-      return;
+  ast::KernelBody body(CGraphParser::KernelPartContext &tree) {
+    ast::KernelBody result;
+    if (tree.body != nullptr) {
+      result.kind =
+          tree.body->getType() == CGraphParser::CUDA ? ast::BodyKind::Cuda : ast::BodyKind::Host;
+      result.range = body_range(*tree.RAW_BODY());
+      return result;
     }
-  }
-
-  void add_statement(ast::Graph &graph, CGraphParser::StatementContext &tree) {
-    ast::Statement statement;
-    statement.range = exprs_.range(tree);
-    if (auto *copy = tree.copyStatement()) {
-      check_arrow(copy->children);
-      statement.action = ast::CopyStatement{exprs_.name(*copy->bufferReference(0)->name()),
-                                            exprs_.name(*copy->bufferReference(1)->name())};
-    } else if (auto *fill = tree.fillStatement()) {
-      check_arrow(fill->children);
-      statement.action = ast::FillStatement{exprs_.name(*fill->bufferReference()->name()),
-                                            exprs_.build(*fill->expression())};
-    } else {
-      auto &launch = *tree.launchStatement();
-      statement.action =
-          ast::LaunchStatement{exprs_.name(*launch.name()), build_all(launch.expression())};
+    result.kind = tree.origin->getType() == CGraphParser::SOURCE ? ast::BodyKind::Source
+                                                                 : ast::BodyKind::Binary;
+    const auto text = [&](std::size_t index) {
+      const SourceRange range = exprs_.range(*tree.STRING(index)->getSymbol());
+      return string_value(exprs_.text(range), range, diagnostics_);
+    };
+    result.range = exprs_.range(*tree.STRING(0)->getSymbol());
+    result.path = text(0);
+    if (tree.SYMBOL() != nullptr) {
+      result.symbol = text(1);
     }
-    graph.statements.push_back(std::move(statement));
+    return result;
   }
 
   ast::File file_;
   Diagnostics &diagnostics_;
   ExprBuilder exprs_;
+  StatementBuilder statements_;
 };
 
 } // namespace

@@ -58,14 +58,26 @@ ast::Name ExprBuilder::name(CGraphParser::NameContext &tree) const {
   return {text(where), where};
 }
 
+ast::Name ExprBuilder::word(CGraphParser::WordContext &tree) const {
+  const SourceRange where = range(tree);
+  return {text(where), where};
+}
+
 cgrt::ScalarType ExprBuilder::scalar_type(CGraphParser::ScalarTypeContext &tree) const {
   return cgrt::format::parse_scalar_type(text(range(tree))).value();
 }
 
 ExprRef ExprBuilder::add(Expr expr) {
   const ExprRef self{static_cast<std::uint32_t>(file_.exprs.size())};
-  const ExprRef leftmost = expr.arguments.empty() ? expr.operands[0] : expr.arguments[0];
-  expr.first = leftmost.valid() ? file_[leftmost].first : self.index;
+  expr.first = self.index;
+  // The first operand that there is begins the subtree; arguments stand behind operands.
+  const auto begin_at = [&](ExprRef part) {
+    expr.first = part.valid() ? std::min(expr.first, file_[part].first) : expr.first;
+  };
+  std::for_each(expr.operands.begin(), expr.operands.end(), begin_at);
+  if (!expr.arguments.empty()) {
+    begin_at(expr.arguments[0]);
+  }
   file_.exprs.push_back(std::move(expr));
   return self;
 }
@@ -165,24 +177,87 @@ ExprRef ExprBuilder::primary(CGraphParser::PrimaryContext &tree) {
     expr.operands = {build(*tree.expression()), {}, {}};
     return add(std::move(expr));
   }
-  if (tree.name() == nullptr) {
+  if (tree.qualifiedName() == nullptr) {
     return build(*tree.expression());
   }
-  if (tree.children.size() > 1) {
-    return call(tree);
+  if (!tree.subscript().empty()) {
+    return subscripts(qualified_name(*tree.qualifiedName()), tree.subscript());
   }
+  return tree.children.size() > 1 ? call(tree) : qualified_name(*tree.qualifiedName());
+}
+
+ExprRef ExprBuilder::qualified_name(CGraphParser::QualifiedNameContext &tree) {
   Expr expr;
   expr.kind = ExprKind::Name;
   expr.range = range(tree);
-  expr.name = text(expr.range);
+  expr.name = name(*tree.name()).text;
+  if (tree.word() != nullptr) {
+    expr.qualifier = expr.name;
+    expr.name = word(*tree.word()).text;
+  }
   return add(std::move(expr));
+}
+
+ExprRef ExprBuilder::reference(CGraphParser::ReferenceContext &tree) {
+  Expr expr;
+  expr.kind = ExprKind::Name;
+  expr.range = range(*tree.name());
+  expr.name = text(expr.range);
+  return subscripts(add(std::move(expr)), tree.subscript());
+}
+
+ExprRef ExprBuilder::subscripts(ExprRef base,
+                                const std::vector<CGraphParser::SubscriptContext *> &trees) {
+  for (CGraphParser::SubscriptContext *tree : trees) {
+    Expr expr;
+    expr.kind = ExprKind::Index;
+    expr.range = join(file_[base].range, range(*tree));
+    expr.operands = {base, {}, {}};
+    for (CGraphParser::SliceContext *part : tree->slice()) {
+      expr.arguments.push_back(slice(*part));
+    }
+    base = add(std::move(expr));
+  }
+  return base;
+}
+
+ExprRef ExprBuilder::slice(CGraphParser::SliceContext &tree) {
+  const auto bounds = tree.expression();
+  if (tree.children.size() == 1 && bounds.size() == 1) {
+    return build(*bounds[0]);
+  }
+  Expr expr;
+  expr.kind = ExprKind::Range;
+  expr.range = range(tree);
+  for (antlr4::tree::ParseTree *child : tree.children) {
+    auto *bound = dynamic_cast<CGraphParser::ExpressionContext *>(child);
+    if (bound != nullptr) {
+      expr.operands[child == tree.children.front() ? 0 : 1] = build(*bound);
+    }
+  }
+  return add(std::move(expr));
+}
+
+std::vector<ExprRef>
+ExprBuilder::build_all(const std::vector<CGraphParser::ExpressionContext *> &trees) {
+  std::vector<ExprRef> refs;
+  refs.reserve(trees.size());
+  for (CGraphParser::ExpressionContext *tree : trees) {
+    refs.push_back(build(*tree));
+  }
+  return refs;
 }
 
 ExprRef ExprBuilder::call(CGraphParser::PrimaryContext &tree) {
   Expr expr;
   expr.kind = ExprKind::Call;
   expr.range = range(tree);
-  expr.name = name(*tree.name()).text;
+  CGraphParser::QualifiedNameContext &function = *tree.qualifiedName();
+  expr.name = name(*function.name()).text;
+  if (function.word() != nullptr) {
+    expr.qualifier = expr.name;
+    expr.name = word(*function.word()).text;
+  }
   for (CGraphParser::CallArgumentContext *argument : tree.callArgument()) {
     if (argument->expression() != nullptr) {
       expr.arguments.push_back(build(*argument->expression()));

@@ -14,8 +14,15 @@ public:
       : file_(file), source_(source), diagnostics_(diagnostics) {}
 
   ast::ExprRef build(CGraphParser::ExpressionContext &tree);
+  std::vector<ast::ExprRef>
+  build_all(const std::vector<CGraphParser::ExpressionContext *> &trees);
+  /// A buffer or a slice of one.
+  ast::ExprRef reference(CGraphParser::ReferenceContext &tree);
+  /// As a Name.
+  ast::ExprRef qualified_name(CGraphParser::QualifiedNameContext &tree);
 
   ast::Name name(CGraphParser::NameContext &tree) const;
+  ast::Name word(CGraphParser::WordContext &tree) const;
   cgrt::ScalarType scalar_type(CGraphParser::ScalarTypeContext &tree) const;
   SourceRange range(const antlr4::ParserRuleContext &tree) const;
   SourceRange range(const antlr4::Token &token) const;
@@ -27,6 +34,9 @@ private:
   ast::ExprRef primary(CGraphParser::PrimaryContext &tree);
   ast::ExprRef literal(const antlr4::Token &token);
   ast::ExprRef call(CGraphParser::PrimaryContext &tree);
+  ast::ExprRef subscripts(ast::ExprRef base,
+                          const std::vector<CGraphParser::SubscriptContext *> &trees);
+  ast::ExprRef slice(CGraphParser::SliceContext &tree);
   ast::ExprRef add(ast::Expr expr);
   ast::ExprRef combine(ast::ExprOp op, ast::ExprRef left, ast::ExprRef right);
 

@@ -65,27 +65,19 @@ private:
   /// Words that begin or join a construct of the language which this version does not have.
   static bool is_for_later(std::size_t token) {
     switch (token) {
-    case CGraphParser::AFTER:
-    case CGraphParser::BINARY:
     case CGraphParser::CALLBACK:
     case CGraphParser::CAPTURED:
-    case CGraphParser::CHILD:
-    case CGraphParser::DEF:
     case CGraphParser::DETACH:
     case CGraphParser::DO:
     case CGraphParser::EVENT:
     case CGraphParser::EXTERNAL:
-    case CGraphParser::FOR:
     case CGraphParser::IF:
-    case CGraphParser::IMPORT:
     case CGraphParser::ON:
     case CGraphParser::RECORD:
     case CGraphParser::REPEAT:
     case CGraphParser::SIBLING:
-    case CGraphParser::SOURCE:
     case CGraphParser::STREAM:
     case CGraphParser::SWITCH:
-    case CGraphParser::SYNC:
     case CGraphParser::TAIL:
     case CGraphParser::WAIT:
     case CGraphParser::WHILE:
@@ -150,10 +142,15 @@ public:
 private:
   static bool ends_in_semicolon(std::size_t rule) {
     switch (rule) {
+    case CGraphParser::RuleImportDeclaration:
     case CGraphParser::RuleConstDeclaration:
     case CGraphParser::RuleParamDeclaration:
     case CGraphParser::RuleBufferDeclaration:
     case CGraphParser::RuleStatement:
+    case CGraphParser::RuleAction:
+    case CGraphParser::RuleSyncStatement:
+    case CGraphParser::RuleAfter:
+    case CGraphParser::RuleAttribute:
     case CGraphParser::RuleCopyStatement:
     case CGraphParser::RuleFillStatement:
     case CGraphParser::RuleLaunchStatement:
@@ -167,7 +164,12 @@ private:
   static bool starts_something_new(std::size_t token) {
     switch (token) {
     case antlr4::Token::EOF:
+    case CGraphParser::CHILD:
     case CGraphParser::CONST:
+    case CGraphParser::DEF:
+    case CGraphParser::FOR:
+    case CGraphParser::IMPORT:
+    case CGraphParser::SYNC:
     case CGraphParser::PARAM:
     case CGraphParser::HOST:
     case CGraphParser::DEVICE:

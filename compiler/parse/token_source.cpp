@@ -25,7 +25,7 @@ std::unique_ptr<antlr4::Token> TokenSource::nextToken() {
       continue;
     }
     const bool opens_body = body_follows_ && source_.text()[next->getStartIndex()] == '{';
-    body_follows_ = next->getType() == CUDA;
+    body_follows_ = next->getType() == CUDA || next->getType() == HOST;
     if (opens_body) {
       return raw_body(std::move(next));
     }
@@ -73,6 +73,9 @@ bool TokenSource::report_unusable(const antlr4::Token &lexed) {
     diagnostics_.report(Diag::UnterminatedComment, opening);
     return true;
   }
+  case UNTERMINATED_STRING:
+    diagnostics_.report(Diag::UnterminatedString, range(lexed));
+    return true;
   default:
     return false;
   }

@@ -1,8 +1,8 @@
-// A syntax tree whose names are resolved and whose types are right, whatever the parameters'
-// values.
+// Syntax trees whose names are resolved and whose types are right, whatever the parameters' values.
 #pragma once
 
 #include "ast/ast.h"
+#include "parse/modules.h"
 
 #include <cstdint>
 #include <string_view>
@@ -12,36 +12,75 @@
 
 namespace cgc {
 
-enum class SymbolKind : std::uint8_t { None, Const, Param, Buffer, Kernel, Graph, KernelParameter };
+enum class SymbolKind : std::uint8_t {
+  None,
+  Module,          ///< index into File::imports
+  Const,           ///< File::consts
+  LocalConst,      ///< File::local_consts
+  Param,           ///< File::params
+  Buffer,          ///< File::buffers
+  Kernel,          ///< File::kernels
+  Def,             ///< File::defs
+  Graph,           ///< File::graphs
+  Loop,            ///< File::loops
+  KernelParameter, ///< of the enclosing kernel
+  TypeParameter,   ///< of the enclosing kernel
+  DefParameter,    ///< of File::defs[owner]
+};
 
-/// What a name stands for: an index into the File's vector of that kind, or into the enclosing
-/// kernel's parameters.
+/// What a name stands for.
 struct Symbol {
   SymbolKind kind = SymbolKind::None;
   std::uint32_t index = 0;
+  std::uint32_t module = 0; ///< the file it is declared in
+  std::uint32_t owner = 0;
 
   bool operator==(const Symbol &) const = default;
 };
 
+/// A kernel's parts, each looked up once.
+struct KernelParts {
+  const ast::KernelClause *grid = nullptr;
+  const ast::KernelClause *block = nullptr;
+  const ast::KernelClause *shared = nullptr; ///< none: no dynamic shared memory
+  const ast::KernelBody *body = nullptr;     ///< for the GPU, and for the CPU where there is no other
+  const ast::KernelBody *host = nullptr;
+};
+
 struct CheckedFile {
   const ast::File *file = nullptr;
+  std::uint32_t module = 0;
   std::unordered_map<std::string_view, Symbol> names; ///< of the file's scope
   /// Parallel to File::exprs: what a name stands for, and what an expression computes.
   std::vector<Symbol> symbols;
   std::vector<cgrt::format::ValueKind> kinds;
+  std::vector<bool> names_buffer;
   /// Parallel to File::consts: the value, or nothing where it has an error.
   std::vector<std::optional<ast::Value>> const_values;
-  /// Parallel to File::kernels.
-  struct KernelGeometry {
-    const ast::KernelClause *grid = nullptr;
-    const ast::KernelClause *block = nullptr;
-    const ast::KernelClause *shared = nullptr; ///< none: no dynamic shared memory
-  };
-  std::vector<KernelGeometry> geometry;
-  /// Whether the file can be lowered: everything outside the graphs' statements is right.
+  std::vector<KernelParts> kernels; ///< parallel to File::kernels
+
+  const ast::Expr &operator[](ast::ExprRef ref) const { return (*file)[ref]; }
+  const Symbol &symbol(ast::ExprRef ref) const { return symbols[ref.index]; }
+};
+
+/// Where a label of an `after` stands.
+struct LabelTarget {
+  const ast::Statement *statement = nullptr;
+  const ast::Block *block = nullptr; ///< that the statement is in
+};
+
+struct CheckedProgram {
+  std::vector<CheckedFile> files; ///< parallel to the modules; the main file is the last
+  /// Of calls of generic kernels, in the order of their type parameters.
+  std::unordered_map<const ast::LaunchStatement *, std::vector<ast::ScalarType>> type_arguments;
+  std::unordered_map<const ast::Name *, LabelTarget> labels;
+  /// Whether it can be lowered: everything outside the statements is right.
   bool can_lower = false;
   /// Statements with an error, which lowering leaves out.
   std::unordered_set<const ast::Statement *> broken;
+
+  const CheckedFile &main() const { return files.back(); }
+  const CheckedFile &operator[](const Symbol &symbol) const { return files[symbol.module]; }
 };
 
 } // namespace cgc

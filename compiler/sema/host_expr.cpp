@@ -48,9 +48,11 @@ private:
     case ExprKind::Cast:
       return table_.cast(expr.type, at(expr.operands[0]));
     case ExprKind::Call:
-      return lower_call(expr);
+      return lower_call(expr, checked_.symbol(ref));
     case ExprKind::Type:
-      break;
+    case ExprKind::Index:
+    case ExprKind::Range:
+      break; // no values: sema has refused them where one is wanted
     }
     return {};
   }
@@ -59,7 +61,10 @@ private:
     return environment_.shape(checked_.symbols[call.arguments[0].index]);
   }
 
-  ExprId lower_call(const ast::Expr &expr) {
+  ExprId lower_call(const ast::Expr &expr, const Symbol &symbol) {
+    if (symbol.kind == SymbolKind::TypeParameter) {
+      return table_.cast(type_of(symbol), at(expr.arguments[0]));
+    }
     const Function &function = *find_function(expr.name);
     switch (function.kind) {
     case FunctionKind::Operator:
@@ -67,8 +72,11 @@ private:
                  ? table_.unary(function.op, at(expr.arguments[0]))
                  : table_.binary(function.op, at(expr.arguments[0]), at(expr.arguments[1]));
     case FunctionKind::Sizeof: {
-      const std::int64_t bytes = cgrt::format::size_of((*checked_.file)[expr.arguments[0]].type);
-      return table_.constant(Value::of(bytes));
+      const ast::ExprRef argument = expr.arguments[0];
+      const ast::ScalarType type = checked_[argument].kind == ExprKind::Type
+                                       ? checked_[argument].type
+                                       : type_of(checked_.symbol(argument));
+      return table_.constant(Value::of(static_cast<std::int64_t>(cgrt::format::size_of(type))));
     }
     case FunctionKind::Len: {
       ExprId count = table_.constant(Value::of(std::int64_t{1}));
@@ -84,6 +92,11 @@ private:
     }
     }
     return {};
+  }
+
+  /// Before instances are made, any type stands for the parameter.
+  ast::ScalarType type_of(const Symbol &symbol) const {
+    return environment_.type ? environment_.type(symbol) : ast::ScalarType::I64;
   }
 
   const CheckedFile &checked_;

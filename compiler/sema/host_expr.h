@@ -17,6 +17,8 @@ struct ExprEnvironment {
   std::function<cgrt::format::ExprId(const Symbol &)> scalar;
   /// The extents of a buffer name.
   std::function<std::vector<cgrt::format::ExprId>(const Symbol &)> shape;
+  /// The type that a type parameter stands for; may be missing where there is none.
+  std::function<ast::ScalarType(const Symbol &)> type;
 };
 
 /// Adds the expression to the table. Folding may leave a constant fault: see ExprTable::known().

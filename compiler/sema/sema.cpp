@@ -1,9 +1,14 @@
 #include "sema/sema.h"
 
-#include "sema/cpp_word.h"
-#include "sema/expr_check.h"
+#include "sema/attribute_check.h"
+#include "sema/conversion.h"
+#include "sema/declaration_check.h"
+#include "sema/statement_check.h"
+#include "sema/unused.h"
 
 #include "format/scalar_type.h"
+
+#include <algorithm>
 
 namespace cgc {
 
@@ -11,42 +16,99 @@ using cgrt::format::ValueKind;
 
 namespace {
 
-constexpr std::size_t max_dimensions = 8;
-
-class Sema {
+/// One file of the program; those it imports are done.
+class FileSema {
 public:
-  Sema(const ast::File &file, const Defines &defines, Diagnostics &diagnostics)
-      : file_(file), defines_(defines), diagnostics_(diagnostics), exprs_(checked_, diagnostics) {
-    checked_.file = &file;
-    checked_.symbols.resize(file.exprs.size());
-    checked_.kinds.resize(file.exprs.size(), ValueKind::Int);
-  }
+  FileSema(CheckedProgram &program, std::uint32_t module, const SourceFiles &files,
+           Diagnostics &diagnostics)
+      : program_(program), checked_(program.files[module]), file_(*checked_.file),
+        is_main_(module + 1 == program.files.size()), diagnostics_(diagnostics),
+        exprs_(program, checked_, files, diagnostics),
+        statements_(program, checked_, exprs_, diagnostics) {}
 
-  CheckedFile run() {
+  void check_declarations(const Defines &defines) {
     declare_all();
-    check_consts();
+    if (!is_main_) {
+      refuse_in_import();
+    }
+    check_consts(defines);
     check_params();
     check_buffers();
-    checked_.geometry.resize(file_.kernels.size());
-    for (std::size_t i = 0; i < file_.kernels.size(); ++i) {
-      check_kernel(file_.kernels[i], checked_.geometry[i]);
+    for (const ast::Kernel &kernel : file_.kernels) {
+      checked_.kernels.push_back(check_kernel(kernel, checked_, exprs_, diagnostics_));
     }
-    if (file_.graphs.empty() && !file_.has_syntax_errors) {
+    if (is_main_ && file_.graphs.empty() && !file_.has_syntax_errors) {
       diagnostics_.report(Diag::NoGraph, {file_.id, 0, 0});
     }
-    checked_.can_lower = !diagnostics_.has_errors();
+  }
+
+  void check_statements() {
+    for (const ast::Def &def : file_.defs) {
+      statements_.check_def(def);
+    }
     for (const ast::Graph &graph : file_.graphs) {
-      for (const ast::Statement &statement : graph.statements) {
-        check_statement(statement);
+      statements_.check_graph(graph);
+    }
+  }
+
+  /// False after reporting a def that calls itself, directly or through others. Imports have no
+  /// cycles, so it does so within its file.
+  bool refuse_recursion() {
+    std::vector<State> states(file_.defs.size(), State::New);
+    for (std::size_t def = 0; def < file_.defs.size(); ++def) {
+      if (!follow_calls(def, states)) {
+        return false;
       }
     }
-    return std::move(checked_);
+    return true;
+  }
+
+  void warn_unused(const SourceFiles &files) {
+    report_unused(checked_, exprs_.used(), statements_.used_labels(), files, diagnostics_);
   }
 
 private:
+  enum class State : std::uint8_t { New, Open, Done };
+
+  bool follow_calls(std::size_t def, std::vector<State> &states) {
+    if (states[def] != State::New || def >= statements_.calls().size()) {
+      return true;
+    }
+    states[def] = State::Open;
+    for (const StatementCheck::Call &call : statements_.calls()[def]) {
+      path_.push_back(&call);
+      if (states[call.callee.index] == State::Open) {
+        report_recursion(call.callee.index);
+        return false;
+      }
+      if (!follow_calls(call.callee.index, states)) {
+        return false;
+      }
+      path_.pop_back();
+    }
+    states[def] = State::Done;
+    return true;
+  }
+
+  void report_recursion(std::size_t def) {
+    const StatementCheck::Call &last = *path_.back();
+    std::string way(file_.defs[def].name.text);
+    const auto again =
+        std::find_if(path_.begin(), path_.end() - 1,
+                     [def](const StatementCheck::Call *call) { return call->callee.index == def; });
+    const auto first = again == path_.end() - 1 ? path_.begin() : again + 1;
+    for (auto call = first; call != path_.end(); ++call) {
+      way += " → " + std::string(file_.defs[(*call)->callee.index].name.text);
+    }
+    if (first == path_.begin() && path_.size() == 1) {
+      way = std::string(file_.defs[def].name.text) + " → " + std::string(file_.defs[def].name.text);
+    }
+    diagnostics_.report(Diag::Recursion, last.range, way);
+  }
+
   void declare(const ast::Name &name, SymbolKind kind, std::size_t index) {
-    const auto [place, added] =
-        checked_.names.emplace(name.text, Symbol{kind, static_cast<std::uint32_t>(index)});
+    const auto [place, added] = checked_.names.emplace(
+        name.text, Symbol{kind, static_cast<std::uint32_t>(index), checked_.module});
     if (added) {
       declarations_.emplace(name.text, name.range);
     } else {
@@ -62,44 +124,47 @@ private:
   }
 
   void declare_all() {
+    declare_each(file_.imports, SymbolKind::Module);
     declare_each(file_.consts, SymbolKind::Const);
     declare_each(file_.params, SymbolKind::Param);
-    declare_each(file_.buffers, SymbolKind::Buffer);
+    for (const std::uint32_t buffer : file_.file_buffers) {
+      declare(file_.buffers[buffer].name, SymbolKind::Buffer, buffer);
+    }
     declare_each(file_.kernels, SymbolKind::Kernel);
+    declare_each(file_.defs, SymbolKind::Def);
     declare_each(file_.graphs, SymbolKind::Graph);
   }
 
-  /// The value of a constant expression that has been checked; a fault is reported.
-  std::optional<ast::Value> evaluate(ast::ExprRef root) {
-    const auto outcome = constant_value(checked_, root);
-    if (outcome && !outcome->ok()) {
-      diagnostics_.report(Diag::EvaluationFault, file_[root].range, "this expression has no value",
-                          cgrt::format::text(outcome->fault));
-      return std::nullopt;
+  void refuse_in_import() {
+    const auto refuse = [this](const ast::Name &name, std::string_view what) {
+      diagnostics_.report(Diag::NotImportable, name.range, name.text, what);
+    };
+    for (const ast::Param &param : file_.params) {
+      refuse(param.name, "a param");
     }
-    return outcome ? std::optional(outcome->value) : std::nullopt;
+    for (const std::uint32_t buffer : file_.file_buffers) {
+      refuse(file_.buffers[buffer].name, "a buffer");
+    }
+    for (const ast::Graph &graph : file_.graphs) {
+      refuse(graph.name, "a graph");
+    }
   }
 
-  void check_consts() {
-    const ExprScope scope = {nullptr, false, false, "a const"};
+  void check_consts(const Defines &defines) {
+    const ExprScope scope = {nullptr, nullptr, false, false, "a const"};
+    checked_.const_values.resize(file_.consts.size());
     for (const ast::Const &declaration : file_.consts) {
-      check_seen_by_bodies(declaration.name);
+      check_seen_by_bodies(declaration.name, diagnostics_);
       // In order, so that a const can use those above it only.
-      checked_.const_values.resize(file_.consts.size());
       const std::size_t index = static_cast<std::size_t>(&declaration - file_.consts.data());
       if (check_uses(declaration.value, index) && exprs_.check(declaration.value, scope)) {
-        checked_.const_values[index] = evaluate(declaration.value);
+        checked_.const_values[index] =
+            evaluate(declaration.value, checked_, exprs_, diagnostics_);
       }
-      const auto define = defines_.find(std::string(declaration.name.text));
-      if (define != defines_.end()) {
+      const auto define = defines.find(std::string(declaration.name.text));
+      if (is_main_ && define != defines.end()) {
         checked_.const_values[index] = define->second;
       }
-    }
-  }
-
-  void check_seen_by_bodies(const ast::Name &name) {
-    if (is_cpp_word(name.text)) {
-      diagnostics_.report(Diag::CppWord, name.range, name.text);
     }
   }
 
@@ -107,8 +172,8 @@ private:
   bool check_uses(ast::ExprRef root, std::size_t index) {
     for (std::uint32_t i = file_[root].first; i <= root.index; ++i) {
       const ast::Expr &expr = file_[{i}];
-      const auto found =
-          expr.kind == ast::ExprKind::Name ? checked_.names.find(expr.name) : checked_.names.end();
+      const bool plain = expr.kind == ast::ExprKind::Name && expr.qualifier.empty();
+      const auto found = plain ? checked_.names.find(expr.name) : checked_.names.end();
       if (found != checked_.names.end() && found->second.kind == SymbolKind::Const &&
           found->second.index >= index) {
         diagnostics_.report(Diag::UndefinedName, expr.range, expr.name,
@@ -119,219 +184,67 @@ private:
     return true;
   }
 
-  /// A scalar of `type` takes a value of this kind; constant values are checked exactly.
-  void check_conversion(ast::ExprRef root, ast::ScalarType type, const std::string &what) {
-    const bool to_float = cgrt::format::is_float(type);
-    if (checked_.kinds[root.index] == ValueKind::Float && !to_float) {
-      diagnostics_.report(Diag::FloatToInteger, file_[root].range, what,
-                          cgrt::format::spelling(type));
-      return;
-    }
-    const auto value = evaluate(root);
-    if (value && cgrt::format::to_scalar_bits(*value, type).fault != cgrt::format::Fault::None) {
-      diagnostics_.report(Diag::ValueOutOfRange, file_[root].range, what, value->text(),
-                          cgrt::format::spelling(type));
-    }
-  }
-
   void check_params() {
-    const ExprScope scope = {nullptr, false, false, "the default of a param"};
+    const ExprScope scope = {nullptr, nullptr, false, false, "the default of a param"};
     for (const ast::Param &param : file_.params) {
       if (param.default_value.valid() && exprs_.check(param.default_value, scope)) {
         check_conversion(param.default_value, param.type,
-                         "param '" + std::string(param.name.text) + "'");
-      }
-    }
-  }
-
-  void check_shape(const std::vector<ast::ExprRef> &shape, const ast::Name &name,
-                   const ExprScope &scope) {
-    if (shape.size() > max_dimensions) {
-      diagnostics_.report(Diag::TooManyDimensions, name.range, shape.size());
-    }
-    for (const ast::ExprRef extent : shape) {
-      // Buffers declared together share one shape.
-      if (checked_shapes_.insert(extent.index).second) {
-        exprs_.check_integer(extent, scope, "an extent of '" + std::string(name.text) + "'");
+                         "param '" + std::string(param.name.text) + "'", checked_, exprs_,
+                         diagnostics_);
       }
     }
   }
 
   void check_buffers() {
-    for (const ast::Buffer &buffer : file_.buffers) {
-      check_shape(buffer.shape, buffer.name, {nullptr, true, false, "a buffer's shape"});
-    }
-  }
-
-  void check_kernel(const ast::Kernel &kernel, CheckedFile::KernelGeometry &geometry) {
-    std::unordered_map<std::string_view, SourceRange> seen;
-    const ExprScope shapes = {&kernel, false, false, "a kernel parameter's shape"};
-    const ExprScope clauses = {&kernel, false, true, "a kernel's clause"};
-    for (const ast::KernelParameter &parameter : kernel.parameters) {
-      check_seen_by_bodies(parameter.name);
-      const auto [place, added] = seen.emplace(parameter.name.text, parameter.name.range);
-      if (!added) {
-        diagnostics_.report(Diag::Redefined, parameter.name.range, parameter.name.text)
-            .notes.push_back({place->second, "the first declaration"});
+    std::set<std::uint32_t> shapes; // buffers declared together share one
+    for (const std::uint32_t index : file_.file_buffers) {
+      const ast::Buffer &buffer = file_.buffers[index];
+      if (shapes.insert(buffer.shape.front().index).second) {
+        check_buffer(buffer, {nullptr, nullptr, true, false, "a buffer's shape"}, exprs_,
+                     diagnostics_);
       }
-      check_shape(parameter.shape, parameter.name, shapes);
-    }
-    for (const ast::KernelClause &clause : kernel.clauses) {
-      check_clause(clause, clauses, geometry);
-    }
-    if (geometry.grid == nullptr) {
-      diagnostics_.report(Diag::MissingGeometry, kernel.name.range, kernel.name.text, "grid");
-    }
-    if (geometry.block == nullptr) {
-      diagnostics_.report(Diag::MissingGeometry, kernel.name.range, kernel.name.text, "block");
     }
   }
 
-  void check_clause(const ast::KernelClause &clause, const ExprScope &scope,
-                    CheckedFile::KernelGeometry &geometry) {
-    const ast::KernelClause *&slot = clause.kind == ast::ClauseKind::Grid    ? geometry.grid
-                                     : clause.kind == ast::ClauseKind::Block ? geometry.block
-                                                                             : geometry.shared;
-    const std::string name(ast::spelling(clause.kind));
-    if (slot != nullptr) {
-      diagnostics_.report(Diag::RepeatedClause, clause.range, name);
-      return;
-    }
-    slot = &clause;
-    const std::size_t most = clause.kind == ast::ClauseKind::Shared ? 1 : 3;
-    if (clause.values.size() > most) {
-      diagnostics_.report(Diag::ClauseArity, clause.range, name,
-                          most == 1 ? "1 value" : "1 to 3 values", clause.values.size());
-    }
-    for (const ast::ExprRef value : clause.values) {
-      exprs_.check_integer(value, scope, name);
-    }
-  }
-
-  /// The buffer a statement names, or nothing after reporting.
-  const ast::Buffer *buffer(const ast::Name &name) {
-    const Symbol symbol = exprs_.resolve(name.text, {});
-    if (symbol.kind == SymbolKind::Buffer) {
-      return &file_.buffers[symbol.index];
-    }
-    report_wrong_name(name.text, name.range, symbol, "a buffer");
-    return nullptr;
-  }
-
-  void report_wrong_name(std::string_view name, const SourceRange &range, const Symbol &symbol,
-                         std::string_view wanted) {
-    if (symbol.kind != SymbolKind::None) {
-      diagnostics_.report(Diag::WrongKindOfName, range, name, ExprCheck::describe(symbol.kind),
-                          wanted);
-    } else if (!file_.poisoned.contains(name)) {
-      diagnostics_.report(Diag::UndefinedName, range, name, "");
-    }
-  }
-
-  void check_statement(const ast::Statement &statement) {
-    const std::size_t errors_before = diagnostics_.error_count();
-    std::visit([&](const auto &action) { check_action(action); }, statement.action);
-    if (diagnostics_.error_count() != errors_before) {
-      checked_.broken.insert(&statement);
-    }
-  }
-
-  void check_action(const ast::CopyStatement &copy) {
-    const ast::Buffer *destination = buffer(copy.destination);
-    const ast::Buffer *source = buffer(copy.source);
-    if (destination == nullptr || source == nullptr) {
-      return;
-    }
-    if (destination == source) {
-      diagnostics_.report(Diag::CopyOntoItself, join(copy.destination.range, copy.source.range),
-                          copy.source.text);
-    } else if (destination->type != source->type) {
-      diagnostics_.report(Diag::CopyTypeMismatch, join(copy.destination.range, copy.source.range),
-                          copy.destination.text, cgrt::format::spelling(destination->type),
-                          copy.source.text, cgrt::format::spelling(source->type));
-    }
-  }
-
-  void check_action(const ast::FillStatement &fill) {
-    const ast::Buffer *destination = buffer(fill.destination);
-    if (exprs_.check(fill.value, {}) && destination != nullptr) {
-      check_conversion(fill.value, destination->type,
-                       "an element of '" + std::string(fill.destination.text) + "'");
-    }
-  }
-
-  void check_action(const ast::LaunchStatement &launch) {
-    const Symbol symbol = exprs_.resolve(launch.kernel.text, {});
-    if (symbol.kind != SymbolKind::Kernel) {
-      report_wrong_name(launch.kernel.text, launch.kernel.range, symbol, "a kernel");
-      return;
-    }
-    const ast::Kernel &kernel = file_.kernels[symbol.index];
-    if (launch.arguments.size() != kernel.parameters.size()) {
-      diagnostics_
-          .report(Diag::ArgumentCount, launch.kernel.range, kernel.name.text,
-                  counted(kernel.parameters.size(), "argument"), launch.arguments.size())
-          .notes.push_back({kernel.name.range, "the kernel is declared here"});
-      return;
-    }
-    for (std::size_t i = 0; i < launch.arguments.size(); ++i) {
-      check_argument(launch.arguments[i], kernel.parameters[i], kernel);
-    }
-  }
-
-  void check_argument(ast::ExprRef argument, const ast::KernelParameter &parameter,
-                      const ast::Kernel &kernel) {
-    if (parameter.mode) {
-      check_buffer_argument(argument, parameter, kernel);
-    } else if (exprs_.check(argument, {})) {
-      check_conversion(argument, parameter.type,
-                       "argument '" + std::string(parameter.name.text) + "' of kernel '" +
-                           std::string(kernel.name.text) + "'");
-    }
-  }
-
-  void check_buffer_argument(ast::ExprRef argument, const ast::KernelParameter &parameter,
-                             const ast::Kernel &kernel) {
-    const ast::Expr &given = file_[argument];
-    if (given.kind != ast::ExprKind::Name) {
-      diagnostics_.report(Diag::ScalarForBuffer, given.range, parameter.name.text, kernel.name.text,
-                          cgrt::format::spelling(parameter.type));
-      return;
-    }
-    const Symbol symbol = exprs_.resolve(given.name, {});
-    checked_.symbols[argument.index] = symbol;
-    if (symbol.kind == SymbolKind::Const || symbol.kind == SymbolKind::Param) {
-      diagnostics_.report(Diag::ScalarForBuffer, given.range, parameter.name.text, kernel.name.text,
-                          cgrt::format::spelling(parameter.type));
-      return;
-    }
-    if (symbol.kind != SymbolKind::Buffer) {
-      report_wrong_name(given.name, given.range, symbol, "a buffer");
-      return;
-    }
-    const ast::Buffer &buffer = file_.buffers[symbol.index];
-    if (buffer.space == ast::MemorySpace::Host) {
-      diagnostics_.report(Diag::HostBufferInLaunch, given.range, given.name);
-    } else if (buffer.type != parameter.type) {
-      diagnostics_.report(Diag::ElementTypeMismatch, given.range, parameter.name.text,
-                          kernel.name.text, cgrt::format::spelling(parameter.type), given.name,
-                          cgrt::format::spelling(buffer.type));
-    }
-  }
-
+  CheckedProgram &program_;
+  CheckedFile &checked_;
   const ast::File &file_;
-  const Defines &defines_;
+  bool is_main_;
   Diagnostics &diagnostics_;
-  CheckedFile checked_;
   ExprCheck exprs_;
+  StatementCheck statements_;
   std::unordered_map<std::string_view, SourceRange> declarations_;
-  std::set<std::uint32_t> checked_shapes_;
+  std::vector<const StatementCheck::Call *> path_; ///< of calls, outermost first
 };
 
 } // namespace
 
-CheckedFile check(const ast::File &file, const Defines &defines, Diagnostics &diagnostics) {
-  return Sema(file, defines, diagnostics).run();
+CheckedProgram check(const ModuleTrees &trees, const SourceFiles &files, const Defines &defines,
+                     Diagnostics &diagnostics) {
+  CheckedProgram program;
+  program.files.resize(trees.size());
+  for (std::uint32_t module = 0; module < trees.size(); ++module) {
+    CheckedFile &checked = program.files[module];
+    checked.file = trees[module].get();
+    checked.module = module;
+    checked.symbols.resize(checked.file->exprs.size());
+    checked.kinds.resize(checked.file->exprs.size(), ValueKind::Int);
+    checked.names_buffer.resize(checked.file->exprs.size(), false);
+  }
+  std::vector<std::unique_ptr<FileSema>> semas;
+  for (std::uint32_t module = 0; module < trees.size(); ++module) {
+    semas.push_back(std::make_unique<FileSema>(program, module, files, diagnostics));
+    semas.back()->check_declarations(defines);
+  }
+  program.can_lower = !diagnostics.has_errors();
+  for (const auto &sema : semas) {
+    sema->check_statements();
+    program.can_lower = sema->refuse_recursion() && program.can_lower;
+  }
+  if (!diagnostics.has_errors()) {
+    semas.back()->warn_unused(files);
+  }
+  return program;
 }
 
 } // namespace cgc

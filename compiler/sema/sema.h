@@ -11,10 +11,11 @@
 
 namespace cgc {
 
-/// Values given on the command line for file-scope consts.
+/// Values given on the command line for file-scope consts of the main file.
 using Defines = std::map<std::string, ast::Value>;
 
-/// `file` must outlive the result.
-CheckedFile check(const ast::File &file, const Defines &defines, Diagnostics &diagnostics);
+/// The trees must outlive the result. Warns of names that nothing uses.
+CheckedProgram check(const ModuleTrees &trees, const SourceFiles &files, const Defines &defines,
+                     Diagnostics &diagnostics);
 
 } // namespace cgc

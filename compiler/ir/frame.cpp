@@ -1,0 +1,162 @@
+#include "ir/frame.h"
+
+namespace cgc {
+
+using cgrt::format::BufferId;
+using cgrt::format::Check;
+using cgrt::format::ExprId;
+using cgrt::format::ExprOp;
+using cgrt::format::Range;
+
+Frame::Frame(LoweringContext &context, const CheckedFile &file, std::vector<Bound> arguments)
+    : context_(context), file_(file), arguments_(std::move(arguments)) {
+  environment_.scalar = [this](const Symbol &symbol) { return scalar(symbol); };
+  environment_.shape = [this](const Symbol &symbol) {
+    if (symbol.kind == SymbolKind::DefParameter) {
+      return std::get<View>(arguments_[symbol.index]).shape();
+    }
+    return context_.program[buffers_.at(symbol.index)].shape;
+  };
+}
+
+/// Invalid for a buffer's name, which stands in a len or dim.
+ExprId Frame::scalar(const Symbol &symbol) {
+  switch (symbol.kind) {
+  case SymbolKind::Const:
+    return context_.program.exprs.constant(
+        *context_.checked[symbol].const_values[symbol.index]);
+  case SymbolKind::LocalConst:
+    return local_consts_.at(symbol.index);
+  case SymbolKind::Loop:
+    return loops_.at(symbol.index);
+  case SymbolKind::Param:
+    return context_.program.exprs.parameter({symbol.index},
+                                            file_.file->params[symbol.index].type);
+  case SymbolKind::DefParameter: {
+    const auto *value = std::get_if<ExprId>(&arguments_[symbol.index]);
+    return value != nullptr ? *value : ExprId{};
+  }
+  default:
+    return {};
+  }
+}
+
+ExprId Frame::lower(ast::ExprRef root) {
+  return lower_expr(file_, root, environment_, context_.program.exprs);
+}
+
+std::optional<std::int64_t> Frame::constant_integer(ast::ExprRef root, std::string_view user) {
+  const ExprId id = lower(root);
+  const auto outcome = context_.program.exprs.known(id);
+  if (!outcome) {
+    context_.diagnostics.report(Diag::NotConstant, range(root), text(root), "not constant here",
+                                user);
+    return std::nullopt;
+  }
+  const auto value = context_.known(id, range(root), "this expression");
+  if (!value) {
+    return std::nullopt;
+  }
+  const auto bits =
+      cgrt::format::to_scalar_bits(*value, cgrt::ScalarType::I64);
+  if (bits.fault != cgrt::format::Fault::None) {
+    context_.diagnostics.report(Diag::ValueOutOfRange, range(root), text(root), value->text(),
+                                "i64");
+    return std::nullopt;
+  }
+  return static_cast<std::int64_t>(bits.bits);
+}
+
+View Frame::view(ast::ExprRef root) {
+  const ast::Expr &expr = file_[root];
+  if (expr.kind == ast::ExprKind::Index) {
+    return slice(view(expr.operands[0]), expr);
+  }
+  const Symbol &symbol = file_.symbol(root);
+  if (symbol.kind == SymbolKind::DefParameter) {
+    return std::get<View>(arguments_[symbol.index]);
+  }
+  return whole_view(context_.program, buffers_.at(symbol.index));
+}
+
+View Frame::slice(const View &base, const ast::Expr &index) {
+  View result = base;
+  result.kept.clear();
+  for (std::size_t i = 0; i < base.kept.size(); ++i) {
+    const std::size_t dimension = base.kept[i];
+    if (i >= index.arguments.size()) {
+      result.kept.push_back(dimension);
+      continue;
+    }
+    const ast::ExprRef argument = index.arguments[i];
+    const ast::Expr &part = file_[argument];
+    slice_dimension(result, dimension, part, argument);
+    if (part.kind == ast::ExprKind::Range) {
+      result.kept.push_back(dimension);
+    }
+  }
+  return result;
+}
+
+void Frame::slice_dimension(View &result, std::size_t dimension, const ast::Expr &part,
+                            ast::ExprRef ref) {
+  auto &exprs = context_.program.exprs;
+  const auto &buffer = context_.program[result.region.buffer];
+  Range &range = result.region.ranges[dimension];
+  const ExprId zero = context_.integer(0);
+  const bool is_range = part.kind == ast::ExprKind::Range;
+  const bool whole = range.begin == zero && range.count == buffer.shape[dimension];
+  ExprId begin = zero;
+  ExprId end = range.count;
+  if (!is_range) {
+    begin = lower(ref);
+    end = exprs.binary(ExprOp::Add, begin, context_.integer(1));
+  } else {
+    begin = part.operands[0].valid() ? lower(part.operands[0]) : begin;
+    end = part.operands[1].valid() ? lower(part.operands[1]) : end;
+  }
+  const bool good = check_bounds(range, whole, begin, end, part, buffer.name);
+  const ExprId count = !is_range || !good ? context_.integer(1)
+                       : begin == zero    ? end
+                                          : exprs.binary(ExprOp::Sub, end, begin);
+  const Polynomial &length = context_.polynomials.of(count);
+  // The shortest way to say it: x[b * n:(b + 1) * n] has n elements.
+  const bool is_atom = length.constant == 0 && length.terms.size() == 1 &&
+                       length.terms[0].coefficient == 1 && length.terms[0].atoms.size() == 1;
+  range.count = length.is_constant() ? context_.integer(length.constant)
+                : is_atom            ? ExprId{length.terms[0].atoms[0]}
+                                     : count;
+  const bool at_begin = range.begin == zero;
+  range.begin = at_begin ? begin : exprs.binary(ExprOp::Add, range.begin, begin);
+}
+
+/// Reports bounds that are known to be wrong. Those of a slice of a slice that are not known become
+/// checks; the graph builder checks all others against the buffer.
+bool Frame::check_bounds(const Range &within, bool whole, ExprId begin, ExprId end,
+                         const ast::Expr &part, std::string_view name) {
+  const auto begin_value = context_.known(begin, part.range, "this bound");
+  const auto end_value = context_.known(end, part.range, "this bound");
+  const auto extent = context_.known(within.count, part.range, "this extent");
+  const auto wide = [](const auto &value) { return value->as_wide(); };
+  const bool wrong = (begin_value && wide(begin_value) < 0) ||
+                     (begin_value && end_value && wide(begin_value) > wide(end_value)) ||
+                     (end_value && extent && wide(end_value) > wide(extent)) ||
+                     (begin_value && extent && wide(begin_value) > wide(extent));
+  if (wrong) {
+    const auto shown = [](const auto &value) { return value ? value->text() : std::string("…"); };
+    const std::string what = part.kind == ast::ExprKind::Range
+                                 ? shown(begin_value) + ":" + shown(end_value)
+                                 : shown(begin_value);
+    context_.diagnostics.report(Diag::SliceOutOfRange, part.range, what, name, shown(extent));
+    return false;
+  }
+  if (!whole && !(end_value && extent && begin_value)) {
+    const std::string message = "a slice of '" + std::string(name) + "' ends at {left} of {right}";
+    context_.require(end, Check::Relation::LessEqual, within.count, "range", message, part.range);
+    context_.require(context_.integer(0), Check::Relation::LessEqual, begin, "range",
+                     "a slice of '" + std::string(name) + "' begins at {right}", part.range);
+  }
+  return true;
+}
+
+} // namespace cgc

@@ -1,0 +1,60 @@
+// What the names of one file stand for while its statements are lowered.
+#pragma once
+
+#include "ir/lowering_context.h"
+#include "ir/view.h"
+#include "sema/host_expr.h"
+
+#include <unordered_map>
+#include <variant>
+#include <vector>
+
+namespace cgc {
+
+/// A def's argument: a scalar or a slice.
+using Bound = std::variant<cgrt::format::ExprId, View>;
+
+/// One for each graph and for each call of a def. Expressions and references are lowered in it.
+class Frame {
+public:
+  Frame(LoweringContext &context, const CheckedFile &file, std::vector<Bound> arguments = {});
+  Frame(const Frame &) = delete;
+  Frame &operator=(const Frame &) = delete;
+
+  const CheckedFile &file() const { return file_; }
+  const SourceRange &range(ast::ExprRef ref) const { return file_[ref].range; }
+  std::string text(ast::ExprRef ref) const {
+    return std::string(context_.files.text(file_[ref].range));
+  }
+
+  cgrt::format::ExprId lower(ast::ExprRef root);
+  /// Reports slices that are out of range.
+  View view(ast::ExprRef root);
+  /// An expression that has to be constant; nothing after reporting, as of `user`, that it is not.
+  std::optional<std::int64_t> constant_integer(ast::ExprRef root, std::string_view user);
+
+  void set_loop(std::uint32_t index, std::int64_t value) {
+    loops_[index] = context_.integer(value);
+  }
+  void set_local_const(std::uint32_t index, cgrt::format::ExprId value) {
+    local_consts_[index] = value;
+  }
+  void set_buffer(std::uint32_t index, cgrt::format::BufferId buffer) { buffers_[index] = buffer; }
+
+private:
+  cgrt::format::ExprId scalar(const Symbol &symbol);
+  View slice(const View &base, const ast::Expr &index);
+  void slice_dimension(View &result, std::size_t dimension, const ast::Expr &part,
+                       ast::ExprRef ref);
+  bool check_bounds(const cgrt::format::Range &within, bool whole, cgrt::format::ExprId begin,
+                    cgrt::format::ExprId end, const ast::Expr &part, std::string_view name);
+
+  LoweringContext &context_;
+  const CheckedFile &file_;
+  std::vector<Bound> arguments_;
+  ExprEnvironment environment_;
+  std::unordered_map<std::uint32_t, cgrt::format::ExprId> loops_, local_consts_;
+  std::unordered_map<std::uint32_t, cgrt::format::BufferId> buffers_;
+};
+
+} // namespace cgc

@@ -1,0 +1,43 @@
+#include "ir/lowering_context.h"
+
+namespace cgc {
+
+using cgrt::format::Check;
+using cgrt::format::ExprId;
+
+std::optional<cgrt::format::Value> LoweringContext::known(ExprId id, const SourceRange &range,
+                                                          std::string_view what) {
+  const auto outcome = program.exprs.known(id);
+  if (outcome && !outcome->ok()) {
+    diagnostics.report(Diag::EvaluationFault, range, std::string(what) + " has no value",
+                       cgrt::format::text(outcome->fault));
+    return std::nullopt;
+  }
+  return outcome ? std::optional(outcome->value) : std::nullopt;
+}
+
+void LoweringContext::require(ExprId left, Check::Relation relation, ExprId right,
+                              std::string_view slug, std::string message,
+                              const SourceRange &range) {
+  if (required_.emplace(left, static_cast<std::uint8_t>(relation), right).second) {
+    Check check;
+    check.left = left;
+    check.relation = relation;
+    check.right = right;
+    check.slug = slug;
+    check.message = std::move(message);
+    check.place = files.place(range);
+    program.checks.push_back(std::move(check));
+  }
+}
+
+std::string LoweringContext::unique(std::set<std::string> &taken, const std::string &name,
+                                    char separator) {
+  std::string candidate = name;
+  for (std::size_t number = 2; !taken.insert(candidate).second; ++number) {
+    candidate = name + separator + std::to_string(number);
+  }
+  return candidate;
+}
+
+} // namespace cgc

@@ -1,0 +1,49 @@
+// What all parts of lowering work on.
+#pragma once
+
+#include "diag/diagnostics.h"
+#include "ir/module.h"
+#include "ir/polynomial.h"
+#include "sema/checked_file.h"
+
+#include <set>
+#include <string>
+
+namespace cgc {
+
+struct LoweringContext {
+  LoweringContext(const CheckedProgram &given_program, const SourceFiles &given_files,
+                  Diagnostics &given_diagnostics)
+      : checked(given_program), files(given_files), diagnostics(given_diagnostics) {}
+  LoweringContext(const LoweringContext &) = delete;
+  LoweringContext &operator=(const LoweringContext &) = delete;
+
+  cgrt::format::ExprId integer(std::int64_t value) {
+    return program.exprs.constant(cgrt::format::Value::of(value));
+  }
+
+  /// The value of an expression that is known; a fault is reported at `range`, about `what`.
+  std::optional<cgrt::format::Value> known(cgrt::format::ExprId id, const SourceRange &range,
+                                           std::string_view what);
+
+  /// Adds what every launch rests on and only the parameters decide, once for each such pair.
+  void require(cgrt::format::ExprId left, cgrt::format::Check::Relation relation,
+               cgrt::format::ExprId right, std::string_view slug, std::string message,
+               const SourceRange &range);
+
+  /// `name`, or with a number behind it where that is taken: a name for the program's tables.
+  std::string unique(std::set<std::string> &taken, const std::string &name, char separator = '.');
+
+  const CheckedProgram &checked;
+  const SourceFiles &files;
+  Diagnostics &diagnostics;
+  Module module;
+  cgrt::format::Program &program = module.program;
+  Polynomials polynomials{module.program.exprs};
+  std::set<std::string> buffer_names, kernel_names, kernel_symbols, graph_names;
+
+private:
+  std::set<std::tuple<cgrt::format::ExprId, std::uint8_t, cgrt::format::ExprId>> required_;
+};
+
+} // namespace cgc

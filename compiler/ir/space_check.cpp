@@ -1,0 +1,132 @@
+#include "ir/space_check.h"
+
+#include "ir/region_relation.h"
+
+#include <algorithm>
+#include <set>
+
+namespace cgc {
+
+using cgrt::CallerAccess;
+using cgrt::format::Buffer;
+using cgrt::format::Effect;
+using cgrt::format::Program;
+using cgrt::format::Region;
+
+namespace {
+
+/// How many different writes of one buffer are remembered; beyond that any may have been it.
+constexpr std::size_t most_writes = 64;
+
+class SpaceCheck {
+public:
+  SpaceCheck(const Program &program, Polynomials &polynomials,
+             const std::vector<NodePlaces> &places, Diagnostics &diagnostics)
+      : program_(program), polynomials_(polynomials), places_(places), diagnostics_(diagnostics),
+        writers_(program.buffers.size()) {}
+
+  void run() {
+    for (std::size_t g = 0; g < program_.graphs.size(); ++g) {
+      for (const auto &node : program_.graphs[g].nodes) {
+        for (const Effect &effect : effects_of(program_, node)) {
+          if (effect.writes && program_.graphs[g].entry) {
+            writers_[effect.region.buffer.index].insert(g);
+          }
+        }
+      }
+    }
+    for (std::size_t g = 0; g < program_.graphs.size(); ++g) {
+      if (program_.graphs[g].entry) {
+        written_.assign(program_.buffers.size(), {});
+        check_graph(g);
+      }
+    }
+  }
+
+private:
+  void check_graph(std::size_t graph) {
+    const auto &nodes = program_.graphs[graph].nodes;
+    for (std::size_t n = 0; n < nodes.size(); ++n) {
+      const auto *child = std::get_if<cgrt::format::ChildWork>(&nodes[n].work);
+      if (child != nullptr) {
+        check_nodes_of_child(child->graph.index, graph);
+        continue;
+      }
+      check_node(effects_of(program_, nodes[n]), places_[graph][n], graph);
+    }
+  }
+
+  /// As if they stood in the graph around it.
+  void check_nodes_of_child(std::size_t child, std::size_t graph) {
+    const auto &nodes = program_.graphs[child].nodes;
+    for (std::size_t n = 0; n < nodes.size(); ++n) {
+      const auto *inner = std::get_if<cgrt::format::ChildWork>(&nodes[n].work);
+      if (inner != nullptr) {
+        check_nodes_of_child(inner->graph.index, graph);
+      } else {
+        check_node(effects_of(program_, nodes[n]), places_[child][n], graph);
+      }
+    }
+  }
+
+  void check_node(const std::vector<Effect> &effects, const SourceRange &place,
+                  std::size_t graph) {
+    for (const Effect &effect : effects) {
+      const Buffer &buffer = program_[effect.region.buffer];
+      if (effect.writes && buffer.access == CallerAccess::In) {
+        diagnostics_.report(Diag::WritesInput, place, buffer.name);
+      }
+      if (effect.reads) {
+        check_read(effect.region, place, graph);
+      }
+    }
+    for (const Effect &effect : effects) {
+      auto &writes = written_[effect.region.buffer.index];
+      if (effect.writes && writes.size() <= most_writes) {
+        writes.push_back(effect.region);
+      }
+    }
+  }
+
+  void check_read(const Region &region, const SourceRange &place, std::size_t graph) {
+    const Buffer &buffer = program_[region.buffer];
+    const auto &graphs = writers_[region.buffer.index];
+    if (buffer.access == CallerAccess::Out) {
+      const bool elsewhere = graphs.size() > (graphs.contains(graph) ? 1U : 0U);
+      if (!elsewhere && !may_be_written(region)) {
+        diagnostics_.report(Diag::ReadsOutput, place, buffer.name);
+      }
+      return;
+    }
+    // What a graph declares is new at each entry; what the file does lives from launch to launch.
+    const bool local = buffer.name.find('.') != std::string::npos;
+    if (buffer.access == CallerAccess::Private &&
+        (local ? !may_be_written(region) : graphs.empty())) {
+      diagnostics_.report(Diag::Uninitialized, place, buffer.name);
+    }
+  }
+
+  bool may_be_written(const Region &region) {
+    const auto &writes = written_[region.buffer.index];
+    return writes.size() > most_writes ||
+           std::any_of(writes.begin(), writes.end(), [&](const Region &write) {
+             return overlap(polynomials_, write, region) != Overlap::No;
+           });
+  }
+
+  const Program &program_;
+  Polynomials &polynomials_;
+  const std::vector<NodePlaces> &places_;
+  Diagnostics &diagnostics_;
+  std::vector<std::set<std::size_t>> writers_;  ///< entry graphs, by buffer
+  std::vector<std::vector<Region>> written_;    ///< by the graph so far, by buffer
+};
+
+} // namespace
+
+void check_spaces(const Program &program, Polynomials &polynomials,
+                  const std::vector<NodePlaces> &places, Diagnostics &diagnostics) {
+  SpaceCheck(program, polynomials, places, diagnostics).run();
+}
+
+} // namespace cgc

@@ -1,0 +1,326 @@
+#include "ir/statement_lowering.h"
+
+#include "sema/attribute_check.h"
+#include "sema/expr_check.h"
+
+#include "format/scalar_type.h"
+
+#include <algorithm>
+#include <limits>
+
+namespace cgc {
+
+using cgrt::format::BufferId;
+using cgrt::format::Check;
+using cgrt::format::ExprId;
+using cgrt::format::ExprOp;
+using cgrt::format::GraphId;
+
+namespace {
+
+/// What loops and calls may come to; more is a mistake, and would not fit any GPU.
+constexpr std::uint64_t max_statements = 10'000'000;
+
+} // namespace
+
+void StatementLowering::lower(const ast::Graph &graph) {
+  Target target;
+  target.graph.name = graph.name.text;
+  target.graph.place = context_.files.place(graph.name.range);
+  target.graph.nodes.reserve(graph.body.statements.size());
+  target.prefix = target.graph.name + ".";
+  target_ = &target;
+  attributes_ = {};
+  Frame frame(context_, context_.checked.main());
+  set_file_buffers(frame);
+  lower_block(graph.body, frame);
+  target_ = nullptr;
+  finish(std::move(target));
+}
+
+GraphId StatementLowering::finish(Target target) {
+  const GraphId id{static_cast<std::uint32_t>(context_.program.graphs.size())};
+  for (AfterEdge &edge : target.after) {
+    edge.graph = id;
+    context_.module.after.push_back(edge);
+  }
+  context_.program.graphs.push_back(std::move(target.graph));
+  places_.push_back(std::move(target.places));
+  return id;
+}
+
+std::uint32_t StatementLowering::node_count() const {
+  return static_cast<std::uint32_t>(target_->graph.nodes.size());
+}
+
+void StatementLowering::set_file_buffers(Frame &frame) const {
+  if (&frame.file() == &context_.checked.main()) {
+    for (const auto &[index, buffer] : file_buffers_) {
+      frame.set_buffer(index, buffer);
+    }
+  }
+}
+
+/// False when the program has become too large, which is reported once.
+bool StatementLowering::spend(const SourceRange &range) {
+  if (++statements_ == max_statements) {
+    context_.diagnostics.report(Diag::TooManyStatements, range, max_statements);
+  }
+  return statements_ < max_statements;
+}
+
+void StatementLowering::add_node(cgrt::format::Work work, const ast::Statement &statement) {
+  cgrt::format::Node node;
+  node.work = std::move(work);
+  node.place = context_.files.place(statement.range);
+  if (const ast::Attribute *name = find_attribute(statement.attributes, "name")) {
+    node.name = *name->text;
+  }
+  target_->graph.nodes.push_back(std::move(node));
+  target_->places.push_back(statement.range);
+}
+
+void StatementLowering::lower_block(const ast::Block &block, Frame &frame) {
+  blocks_.push_back({&block, {}, {}});
+  for (const ast::Statement &statement : block.statements) {
+    if (!context_.checked.broken.contains(&statement)) {
+      lower_statement(statement, frame);
+    }
+  }
+  const OpenBlock open = std::move(blocks_.back());
+  blocks_.pop_back();
+  connect(open);
+}
+
+void StatementLowering::lower_statement(const ast::Statement &statement, Frame &frame) {
+  if (!spend(statement.range)) {
+    return;
+  }
+  const std::uint32_t begin = node_count();
+  const LaunchAttributes outer = attributes_;
+  if (!statement.attributes.empty()) {
+    attributes_.apply(statement.attributes, frame);
+  }
+  std::visit([&](const auto &action) { lower_action(action, statement, frame); },
+             statement.action);
+  attributes_ = outer;
+  const NodeRange nodes = {begin, node_count()};
+  if (statement.label) {
+    blocks_.back().labels[&statement] = nodes;
+  }
+  for (const ast::Name &name : statement.after) {
+    const LabelTarget &label = context_.checked.labels.at(&name);
+    const auto owner =
+        std::find_if(blocks_.rbegin(), blocks_.rend(),
+                     [&](const OpenBlock &open) { return open.block == label.block; });
+    owner->waiting.push_back({label.statement, nodes, name.range});
+  }
+}
+
+/// The edges to the block's labels, all of which are known now.
+void StatementLowering::connect(const OpenBlock &open) {
+  for (const OpenBlock::Waiting &waiting : open.waiting) {
+    const auto found = open.labels.find(waiting.label);
+    if (found == open.labels.end()) {
+      continue; // a statement with an error
+    }
+    const NodeRange &from = found->second;
+    const NodeRange &to = waiting.nodes;
+    if (from.begin < to.end && to.begin < from.end) {
+      const std::string_view name = waiting.label->label->text;
+      context_.diagnostics
+          .report(Diag::CircularOrder, waiting.range,
+                  std::string(name) + " → " + std::string(name))
+          .notes.push_back({waiting.label->label->range, "the label"});
+    } else if (from.begin != from.end && to.begin != to.end) {
+      target_->after.push_back({{}, from, to, waiting.range});
+    }
+  }
+}
+
+void StatementLowering::lower_action(const ast::CopyStatement &copy,
+                                     const ast::Statement &statement, Frame &frame) {
+  add_node(memory_.lower(copy, frame), statement);
+}
+
+void StatementLowering::lower_action(const ast::FillStatement &fill,
+                                     const ast::Statement &statement, Frame &frame) {
+  add_node(memory_.lower(fill, frame, statement.range), statement);
+}
+
+void StatementLowering::lower_action(const ast::LaunchStatement &launch,
+                                     const ast::Statement &statement, Frame &frame) {
+  const Symbol &callee = frame.file().symbol(launch.callee);
+  if (callee.kind == SymbolKind::Kernel) {
+    add_node(launches_.lower(launch, frame, attributes_), statement);
+    return;
+  }
+  const std::size_t before = context_.diagnostics.all().size();
+  if (launch.child) {
+    add_child(launch, callee, statement, frame);
+  } else {
+    inline_def(launch, callee, frame);
+  }
+  context_.diagnostics.add_note_from(
+      before, {frame.range(launch.callee), "in this call of '" + frame.text(launch.callee) + "'"});
+}
+
+void StatementLowering::lower_action(const ast::ForStatement &loop, const ast::Statement &,
+                                     Frame &frame) {
+  const auto begin = frame.constant_integer(loop.begin, "a bound of 'for'");
+  const auto end = frame.constant_integer(loop.end, "a bound of 'for'");
+  if (!begin || !end) {
+    return;
+  }
+  const ast::Name &variable = frame.file().file->loops[loop.variable];
+  for (std::int64_t value = *begin; value < *end; ++value) {
+    if (!spend(frame.range(loop.end))) {
+      return;
+    }
+    const std::size_t before = context_.diagnostics.all().size();
+    frame.set_loop(loop.variable, value);
+    lower_block(loop.body, frame);
+    context_.diagnostics.add_note_from(
+        before, {variable.range, "where " + std::string(variable.text) + " is " +
+                                     std::to_string(value)});
+  }
+}
+
+void StatementLowering::lower_action(const ast::ScopeStatement &scope, const ast::Statement &,
+                                     Frame &frame) {
+  lower_block(scope.body, frame);
+}
+
+void StatementLowering::lower_action(const ast::BufferStatement &declared, const ast::Statement &,
+                                     Frame &frame) {
+  for (std::uint32_t i = declared.first; i < declared.first + declared.count; ++i) {
+    const ast::Buffer &buffer = frame.file().file->buffers[i];
+    const std::string name = target_->prefix + std::string(buffer.name.text);
+    frame.set_buffer(i, lower_buffer(buffer, name, frame, context_));
+  }
+}
+
+void StatementLowering::lower_action(const ast::ConstStatement &declared, const ast::Statement &,
+                                     Frame &frame) {
+  const ast::Const &constant = frame.file().file->local_consts[declared.index];
+  const ExprId value = frame.lower(constant.value);
+  static_cast<void>(
+      context_.known(value, frame.range(constant.value), "this expression")); // reports faults
+  frame.set_local_const(declared.index, value);
+}
+
+std::vector<Bound> StatementLowering::bind(const ast::LaunchStatement &call, const ast::Def &def,
+                                           Frame &frame) {
+  std::vector<Bound> arguments;
+  for (std::size_t i = 0; i < call.arguments.size(); ++i) {
+    const ast::Parameter &parameter = def.parameters[i];
+    if (parameter.mode) {
+      View view = frame.view(call.arguments[i]);
+      if (view.kept.empty()) { // x[i] serves as [1]
+        view.kept.push_back(view.region.ranges.size() - 1);
+      }
+      arguments.emplace_back(std::move(view));
+    } else {
+      const ExprId value = frame.lower(call.arguments[i]);
+      const bool converts = cgrt::format::is_float(parameter.type);
+      arguments.emplace_back(converts ? context_.program.exprs.cast(parameter.type, value) : value);
+    }
+  }
+  return arguments;
+}
+
+/// The contract of a def's parameter, as of a kernel's.
+void StatementLowering::check_def_shape(const ast::LaunchStatement &call, const ast::Def &def,
+                                        std::size_t index, const View &view, Frame &frame,
+                                        Frame &callee) {
+  const ast::Parameter &parameter = def.parameters[index];
+  const std::vector<ExprId> actual = view.shape();
+  const SourceRange &range = frame.range(call.arguments[index]);
+  const std::string name = "def '" + std::string(def.name.text) + "'";
+  for (std::size_t axis = 0; axis < actual.size(); ++axis) {
+    const ExprId declared = callee.lower(parameter.shape[axis]);
+    if (context_.polynomials.equal(actual[axis], declared)) {
+      continue;
+    }
+    const auto known_actual = context_.known(actual[axis], range, "this extent");
+    const auto known_declared = context_.known(declared, range, "the parameter's extent");
+    const std::string what = "extent " + std::to_string(axis);
+    if (known_actual && known_declared) {
+      context_.diagnostics
+          .report(Diag::ExtentMismatch, range, parameter.name.text, name, what,
+                  known_declared->text(), frame.text(call.arguments[index]), known_actual->text())
+          .notes.push_back({parameter.name.range, "the parameter is declared here"});
+    } else {
+      context_.require(actual[axis], Check::Relation::Equal, declared, "shape",
+                       "argument '" + std::string(parameter.name.text) + "' of " + name + ": " +
+                           what + " is {right}, that of '" + frame.text(call.arguments[index]) +
+                           "' is {left}",
+                       range);
+    }
+  }
+}
+
+void StatementLowering::inline_def(const ast::LaunchStatement &call, const Symbol &callee,
+                                   Frame &frame) {
+  const CheckedFile &file = context_.checked[callee];
+  const ast::Def &def = file.file->defs[callee.index];
+  const std::vector<Bound> arguments = bind(call, def, frame);
+  Frame inner(context_, file, arguments);
+  for (std::size_t i = 0; i < arguments.size(); ++i) {
+    if (const auto *view = std::get_if<View>(&arguments[i])) {
+      check_def_shape(call, def, i, *view, frame, inner);
+    }
+  }
+  set_file_buffers(inner);
+  const std::string prefix = target_->prefix;
+  target_->prefix += std::string(def.name.text) + ".";
+  lower_block(def.body, inner);
+  target_->prefix = prefix;
+}
+
+void StatementLowering::add_child(const ast::LaunchStatement &call, const Symbol &callee,
+                                  const ast::Statement &statement, Frame &frame) {
+  Target child;
+  child.graph.name = context_.unique(context_.graph_names, target_->prefix + frame.text(call.callee));
+  child.graph.entry = false;
+  child.graph.place = context_.files.place(statement.range);
+  child.prefix = target_->prefix;
+  Target *outer = target_;
+  target_ = &child;
+  inline_def(call, callee, frame);
+  target_ = outer;
+  add_node(cgrt::format::ChildWork{finish(std::move(child))}, statement);
+}
+
+BufferId lower_buffer(const ast::Buffer &buffer, const std::string &name, Frame &frame,
+                      LoweringContext &context) {
+  cgrt::format::Buffer lowered;
+  lowered.name = context.unique(context.buffer_names, name);
+  lowered.type = buffer.type;
+  lowered.space = buffer.space;
+  lowered.access = buffer.access;
+  lowered.place = context.files.place(buffer.name.range);
+  lowered.mapped = find_attribute(buffer.attributes, "mapped") != nullptr;
+  for (const ast::ExprRef extent : buffer.shape) {
+    lowered.shape.push_back(frame.lower(extent));
+    const auto value = context.known(lowered.shape.back(), frame.range(extent), "this extent");
+    if (value && (value->is_negative_integer() ||
+                  value->as_wide() > std::numeric_limits<std::int64_t>::max())) {
+      context.diagnostics.report(Diag::NegativeExtent, frame.range(extent), buffer.name.text,
+                                 value->text());
+    }
+    context.polynomials.assume_nonnegative(lowered.shape.back());
+  }
+  const BufferId id{static_cast<std::uint32_t>(context.program.buffers.size())};
+  context.program.buffers.push_back(std::move(lowered));
+  const ExprId bytes = context.program.exprs.binary(
+      ExprOp::Mul, element_count(context.program, whole_view(context.program, id)),
+      context.integer(static_cast<std::int64_t>(cgrt::format::size_of(buffer.type))));
+  const auto outcome = context.program.exprs.known(bytes);
+  if (outcome && outcome->fault == cgrt::format::Fault::Overflow) {
+    context.diagnostics.report(Diag::BufferTooLarge, buffer.name.range, buffer.name.text);
+  }
+  return id;
+}
+
+} // namespace cgc

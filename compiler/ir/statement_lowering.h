@@ -1,0 +1,100 @@
+// The statements of a graph to its nodes, in program order: loops unrolled, defs inlined.
+#pragma once
+
+#include "ir/frame.h"
+#include "ir/kernel_instances.h"
+#include "ir/launch_lowering.h"
+#include "ir/memory_lowering.h"
+
+#include <unordered_map>
+#include <vector>
+
+namespace cgc {
+
+/// Where the nodes of a graph stand in the source; parallel to its nodes.
+using NodePlaces = std::vector<SourceRange>;
+
+/// The main file's buffers of file scope, by their index in the tree.
+using FileBuffers = std::unordered_map<std::uint32_t, cgrt::format::BufferId>;
+
+class StatementLowering {
+public:
+  /// `file_buffers` may be filled later, but before lower().
+  StatementLowering(LoweringContext &context, KernelInstances &kernels,
+                    const FileBuffers &file_buffers)
+      : context_(context), file_buffers_(file_buffers), launches_(context, kernels),
+        memory_(context, kernels) {}
+
+  /// Adds the graph to the program, behind its child graphs.
+  void lower(const ast::Graph &graph);
+
+  /// Of the program's graphs.
+  const std::vector<NodePlaces> &places() const { return places_; }
+
+private:
+  /// A graph under construction.
+  struct Target {
+    cgrt::format::Graph graph;
+    NodePlaces places;
+    std::string prefix; ///< of the names of its buffers: "main."
+    std::vector<AfterEdge> after;
+  };
+
+  /// A block while its statements are lowered; one for each iteration and call.
+  struct OpenBlock {
+    const ast::Block *block = nullptr;
+    std::unordered_map<const ast::Statement *, NodeRange> labels;
+    struct Waiting {
+      const ast::Statement *label;
+      NodeRange nodes;
+      SourceRange range;
+    };
+    std::vector<Waiting> waiting;
+  };
+
+  void lower_block(const ast::Block &block, Frame &frame);
+  void lower_statement(const ast::Statement &statement, Frame &frame);
+  void connect(const OpenBlock &open);
+  void add_node(cgrt::format::Work work, const ast::Statement &statement);
+  std::uint32_t node_count() const;
+  bool spend(const SourceRange &range);
+
+  void lower_action(const ast::CopyStatement &copy, const ast::Statement &statement, Frame &frame);
+  void lower_action(const ast::FillStatement &fill, const ast::Statement &statement, Frame &frame);
+  void lower_action(const ast::LaunchStatement &launch, const ast::Statement &statement,
+                    Frame &frame);
+  void lower_action(const ast::ForStatement &loop, const ast::Statement &statement, Frame &frame);
+  /// Its conflicts are ordered as they are without it, and no statement has other effects.
+  void lower_action(const ast::SyncStatement &, const ast::Statement &, Frame &) {}
+  void lower_action(const ast::ScopeStatement &scope, const ast::Statement &statement,
+                    Frame &frame);
+  void lower_action(const ast::BufferStatement &declared, const ast::Statement &statement,
+                    Frame &frame);
+  void lower_action(const ast::ConstStatement &declared, const ast::Statement &statement,
+                    Frame &frame);
+
+  void inline_def(const ast::LaunchStatement &call, const Symbol &callee, Frame &frame);
+  void add_child(const ast::LaunchStatement &call, const Symbol &callee,
+                 const ast::Statement &statement, Frame &frame);
+  std::vector<Bound> bind(const ast::LaunchStatement &call, const ast::Def &def, Frame &frame);
+  void set_file_buffers(Frame &frame) const;
+  void check_def_shape(const ast::LaunchStatement &call, const ast::Def &def, std::size_t index,
+                       const View &view, Frame &frame, Frame &callee);
+  cgrt::format::GraphId finish(Target target);
+
+  LoweringContext &context_;
+  const FileBuffers &file_buffers_;
+  LaunchLowering launches_;
+  MemoryLowering memory_;
+  Target *target_ = nullptr;
+  LaunchAttributes attributes_; ///< of the blocks around
+  std::vector<OpenBlock> blocks_;
+  std::vector<NodePlaces> places_;
+  std::uint64_t statements_ = 0; ///< lowered so far
+};
+
+/// Adds a buffer to the program; reports extents and sizes that are known to be wrong.
+cgrt::format::BufferId lower_buffer(const ast::Buffer &buffer, const std::string &name,
+                                    Frame &frame, LoweringContext &context);
+
+} // namespace cgc

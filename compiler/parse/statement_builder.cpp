@@ -1,0 +1,189 @@
+#include "parse/statement_builder.h"
+
+#include "parse/broken_tree.h"
+#include "parse/string_literal.h"
+
+namespace cgc {
+
+void StatementBuilder::poison(antlr4::tree::ParseTree &tree) {
+  for_each_identifier(tree, [this](const antlr4::Token &token) {
+    file_.poisoned.insert(exprs_.text(exprs_.range(token)));
+  });
+}
+
+ast::Block StatementBuilder::block(CGraphParser::BlockContext &tree) {
+  ast::Block result;
+  result.statements.reserve(tree.children.size());
+  for (antlr4::tree::ParseTree *child : tree.children) {
+    auto *part = dynamic_cast<CGraphParser::StatementContext *>(child);
+    if (part == nullptr) {
+      continue;
+    }
+    if (!is_broken(*part)) {
+      result.statements.push_back(statement(*part));
+      continue;
+    }
+    // A label or a declared name may be meant elsewhere.
+    if (part->name() != nullptr) {
+      poison(*part->name());
+    }
+    if (part->action() != nullptr && (part->action()->bufferDeclaration() != nullptr ||
+                                      part->action()->constDeclaration() != nullptr)) {
+      poison(*part->action());
+    }
+  }
+  return result;
+}
+
+ast::Statement StatementBuilder::statement(CGraphParser::StatementContext &tree) {
+  ast::Statement result;
+  result.range = exprs_.range(tree);
+  result.attributes = attributes(tree.attribute());
+  if (tree.name() != nullptr) {
+    result.label = exprs_.name(*tree.name());
+  }
+  if (!tree.attribute().empty() || tree.name() != nullptr) {
+    result.range = join(exprs_.range(*tree.action()), result.range);
+  }
+  add_action(result, *tree.action());
+  return result;
+}
+
+void StatementBuilder::add_action(ast::Statement &statement, CGraphParser::ActionContext &tree) {
+  if (auto *copy = tree.copyStatement()) {
+    check_arrow(copy->children);
+    statement.action = ast::CopyStatement{exprs_.reference(*copy->reference(0)),
+                                          exprs_.reference(*copy->reference(1))};
+    add_after(statement, copy->after());
+  } else if (auto *fill = tree.fillStatement()) {
+    check_arrow(fill->children);
+    const ast::ExprRef destination = exprs_.reference(*fill->reference());
+    statement.action = ast::FillStatement{destination, exprs_.build(*fill->expression())};
+    add_after(statement, fill->after());
+  } else if (auto *called = tree.launchStatement()) {
+    statement.action = launch(*called);
+    add_after(statement, called->after());
+  } else if (auto *repeated = tree.forStatement()) {
+    statement.range.end = exprs_.range(*repeated->expression().back()).end;
+    statement.action = loop(*repeated);
+    add_after(statement, repeated->after());
+  } else if (auto *barrier = tree.syncStatement()) {
+    statement.action = ast::SyncStatement{};
+    add_after(statement, barrier->after());
+  } else if (auto *scope = tree.scopeStatement()) {
+    statement.range.end = statement.range.begin + 1;
+    statement.action = ast::ScopeStatement{block(*scope->block())};
+    add_after(statement, scope->after());
+  } else if (auto *declared = tree.bufferDeclaration()) {
+    statement.action = buffers(*declared, statement.attributes);
+  } else {
+    statement.action =
+        ast::ConstStatement{static_cast<std::uint32_t>(file_.local_consts.size())};
+    file_.local_consts.push_back(constant(*tree.constDeclaration()));
+  }
+}
+
+void StatementBuilder::add_after(ast::Statement &statement, CGraphParser::AfterContext *tree) {
+  if (tree != nullptr) {
+    for (CGraphParser::NameContext *name : tree->name()) {
+      statement.after.push_back(exprs_.name(*name));
+    }
+  }
+}
+
+ast::LaunchStatement StatementBuilder::launch(CGraphParser::LaunchStatementContext &tree) {
+  ast::LaunchStatement result;
+  result.callee = exprs_.qualified_name(*tree.qualifiedName());
+  result.child = tree.CHILD() != nullptr;
+  if (tree.geometry() != nullptr) {
+    result.geometry = geometry(*tree.geometry());
+  }
+  result.arguments = exprs_.build_all(tree.expression());
+  return result;
+}
+
+ast::GeometryOverride StatementBuilder::geometry(CGraphParser::GeometryContext &tree) {
+  ast::GeometryOverride result;
+  result.range = exprs_.range(tree);
+  result.grid = exprs_.build_all(tree.extents(0)->expression());
+  result.block = exprs_.build_all(tree.extents(1)->expression());
+  if (tree.expression() != nullptr) {
+    result.shared = exprs_.build(*tree.expression());
+  }
+  return result;
+}
+
+ast::ForStatement StatementBuilder::loop(CGraphParser::ForStatementContext &tree) {
+  ast::ForStatement result;
+  result.variable = static_cast<std::uint32_t>(file_.loops.size());
+  file_.loops.push_back(exprs_.name(*tree.name()));
+  result.begin = exprs_.build(*tree.expression(0));
+  result.end = exprs_.build(*tree.expression(1));
+  result.body = block(*tree.block());
+  return result;
+}
+
+ast::BufferStatement StatementBuilder::buffers(CGraphParser::BufferDeclarationContext &tree,
+                                               const ast::Attributes &attributes) {
+  ast::Buffer buffer;
+  buffer.attributes = attributes;
+  buffer.type = exprs_.scalar_type(*tree.scalarType());
+  buffer.space = tree.space->getType() == CGraphParser::HOST ? ast::MemorySpace::Host
+                                                             : ast::MemorySpace::Device;
+  if (tree.access != nullptr) {
+    buffer.access = tree.access->getType() == CGraphParser::IN    ? ast::CallerAccess::In
+                    : tree.access->getType() == CGraphParser::OUT ? ast::CallerAccess::Out
+                                                                  : ast::CallerAccess::InOut;
+  }
+  buffer.shape = exprs_.build_all(tree.shape()->expression());
+  const ast::BufferStatement result = {static_cast<std::uint32_t>(file_.buffers.size()),
+                                       static_cast<std::uint32_t>(tree.name().size())};
+  for (CGraphParser::NameContext *name : tree.name()) {
+    buffer.name = exprs_.name(*name);
+    file_.buffers.push_back(buffer);
+  }
+  return result;
+}
+
+ast::Const StatementBuilder::constant(CGraphParser::ConstDeclarationContext &tree) {
+  return {exprs_.name(*tree.name()), exprs_.build(*tree.expression())};
+}
+
+ast::Attributes
+StatementBuilder::attributes(const std::vector<CGraphParser::AttributeContext *> &trees) {
+  ast::Attributes result;
+  for (CGraphParser::AttributeContext *tree : trees) {
+    ast::Attribute attribute;
+    attribute.range = exprs_.range(*tree);
+    attribute.name = exprs_.word(*tree->word());
+    for (CGraphParser::AttributeArgumentContext *argument : tree->attributeArgument()) {
+      if (argument->expression() != nullptr) {
+        attribute.arguments.push_back(exprs_.build(*argument->expression()));
+      } else {
+        const SourceRange range = exprs_.range(*argument);
+        attribute.text = string_value(exprs_.text(range), range, diagnostics_);
+      }
+    }
+    result.push_back(std::move(attribute));
+  }
+  return result;
+}
+
+/// `<-` is two tokens, but one word to the reader.
+void StatementBuilder::check_arrow(const std::vector<antlr4::tree::ParseTree *> &children) {
+  for (std::size_t i = 0; i + 1 < children.size(); ++i) {
+    auto *less = dynamic_cast<antlr4::tree::TerminalNode *>(children[i]);
+    auto *minus = dynamic_cast<antlr4::tree::TerminalNode *>(children[i + 1]);
+    if (less == nullptr || minus == nullptr) {
+      continue;
+    }
+    const SourceRange arrow =
+        join(exprs_.range(*less->getSymbol()), exprs_.range(*minus->getSymbol()));
+    if (arrow.end - arrow.begin != 2) {
+      diagnostics_.report(Diag::SplitArrow, arrow);
+    }
+    return;
+  }
+}
+
+} // namespace cgc

@@ -1,0 +1,111 @@
+#include "sema/attribute_check.h"
+
+#include <algorithm>
+#include <array>
+#include <set>
+
+namespace cgc {
+
+namespace {
+
+enum class Takes : std::uint8_t { Nothing, Integer, UpToThreeIntegers, Text };
+
+struct AttributeInfo {
+  std::string_view name;
+  Takes takes;
+  std::uint8_t goes_with; ///< a bit for each Attributed
+  std::string_view wanted;
+};
+
+constexpr std::uint8_t bit(Attributed what) {
+  return static_cast<std::uint8_t>(1U << static_cast<unsigned>(what));
+}
+
+constexpr std::uint8_t launches =
+    bit(Attributed::Kernel) | bit(Attributed::Launch) | bit(Attributed::Block);
+
+constexpr auto attributes_known = std::to_array<AttributeInfo>({
+    {"cluster", Takes::UpToThreeIntegers, launches, "kernels and their launches"},
+    {"cooperative", Takes::Nothing, launches, "kernels and their launches"},
+    {"inplace", Takes::Nothing, bit(Attributed::Kernel), "kernels"},
+    {"mapped", Takes::Nothing, bit(Attributed::Buffer), "host buffers"},
+    {"name", Takes::Text,
+     bit(Attributed::Launch) | bit(Attributed::Child) | bit(Attributed::Memory),
+     "statements that make one node"},
+    {"priority", Takes::Integer, launches, "kernels and their launches"},
+});
+
+/// Of the language, but not of this version.
+constexpr auto attributes_to_come =
+    std::to_array<std::string_view>({"cancellable", "concurrent", "device_launch", "explicit",
+                                     "external", "timing", "updatable"});
+
+std::string_view describe(Takes takes) {
+  switch (takes) {
+  case Takes::Nothing:
+    return "no argument";
+  case Takes::Integer:
+    return "one constant integer";
+  case Takes::UpToThreeIntegers:
+    return "one to three constant integers";
+  case Takes::Text:
+    return "one string";
+  }
+  return "";
+}
+
+bool arguments_match(const ast::Attribute &attribute, Takes takes) {
+  const std::size_t count = attribute.arguments.size();
+  switch (takes) {
+  case Takes::Nothing:
+    return count == 0 && !attribute.text;
+  case Takes::Integer:
+    return count == 1 && !attribute.text;
+  case Takes::UpToThreeIntegers:
+    return count >= 1 && count <= 3 && !attribute.text;
+  case Takes::Text:
+    return count == 0 && attribute.text.has_value();
+  }
+  return false;
+}
+
+} // namespace
+
+void check_attributes(const ast::Attributes &attributes, Attributed what, std::string_view noun,
+                      const ExprScope &scope, ExprCheck &exprs, Diagnostics &diagnostics) {
+  ExprScope constant = scope;
+  constant.params = false;
+  constant.buffers = false;
+  constant.user = "an attribute";
+  std::set<std::string_view> seen;
+  for (const ast::Attribute &attribute : attributes) {
+    const std::string_view name = attribute.name.text;
+    const auto *known =
+        std::find_if(attributes_known.begin(), attributes_known.end(),
+                     [name](const AttributeInfo &info) { return info.name == name; });
+    if (known == attributes_known.end()) {
+      const bool to_come = std::find(attributes_to_come.begin(), attributes_to_come.end(), name) !=
+                           attributes_to_come.end();
+      diagnostics.report(to_come ? Diag::NotInThisVersion : Diag::UnknownAttribute,
+                         attribute.name.range, "@" + std::string(name));
+    } else if ((known->goes_with & bit(what)) == 0) {
+      diagnostics.report(Diag::MisplacedAttribute, attribute.range, name, known->wanted, noun);
+    } else if (!arguments_match(attribute, known->takes)) {
+      diagnostics.report(Diag::AttributeArguments, attribute.range, name, describe(known->takes));
+    } else if (!seen.insert(name).second) {
+      diagnostics.report(Diag::RepeatedAttribute, attribute.range, name);
+    } else {
+      for (const ast::ExprRef argument : attribute.arguments) {
+        exprs.check_integer(argument, constant, "@" + std::string(name));
+      }
+    }
+  }
+}
+
+const ast::Attribute *find_attribute(const ast::Attributes &attributes, std::string_view name) {
+  const auto found = std::find_if(attributes.begin(), attributes.end(),
+                                  [name](const ast::Attribute &it) { return it.name.text == name; });
+  return found == attributes.end() ? nullptr : &*found;
+}
+
+} // namespace cgc

@@ -1,0 +1,454 @@
+#include "sema/statement_check.h"
+
+#include "sema/attribute_check.h"
+#include "sema/conversion.h"
+#include "sema/declaration_check.h"
+
+#include "format/scalar_type.h"
+
+#include <algorithm>
+
+namespace cgc {
+
+using ast::ExprRef;
+using ast::Mode;
+using ast::ScalarType;
+
+namespace {
+
+/// "kernel 'saxpy'"
+std::string named(std::string_view what, const ast::Name &name) {
+  return std::string(what) + " '" + std::string(name.text) + "'";
+}
+
+} // namespace
+
+ExprScope StatementCheck::expr_scope(std::string_view user, bool constant) const {
+  return {nullptr, scope_, !constant, !constant, user};
+}
+
+void StatementCheck::check_graph(const ast::Graph &graph) {
+  check_attributes(graph.attributes, Attributed::Graph, "a graph", expr_scope(), exprs_,
+                   diagnostics_);
+  def_ = nullptr;
+  check_block(graph.body, nullptr);
+}
+
+void StatementCheck::check_def(const ast::Def &def) {
+  const auto index = static_cast<std::uint32_t>(&def - file_.file->defs.data());
+  calls_.resize(file_.file->defs.size());
+  def_ = &def;
+  written_.assign(def.parameters.size(), false);
+  Scope parameters;
+  for (std::uint32_t i = 0; i < def.parameters.size(); ++i) {
+    declare(parameters, def.parameters[i].name,
+            {SymbolKind::DefParameter, i, file_.module, index});
+  }
+  scope_ = &parameters;
+  const ExprScope shapes = {nullptr, &parameters, true, false, "a parameter's shape"};
+  for (const ast::Parameter &parameter : def.parameters) {
+    if (parameter.type_name) {
+      diagnostics_.report(Diag::UndefinedName, parameter.type_name->range,
+                          parameter.type_name->text, "; only kernels are generic");
+    }
+    check_shape(parameter.shape, parameter.name, shapes, exprs_, diagnostics_);
+  }
+  const std::size_t errors_before = diagnostics_.error_count();
+  check_block(def.body, &parameters);
+  for (std::size_t i = 0; i < def.parameters.size(); ++i) {
+    const ast::Parameter &parameter = def.parameters[i];
+    if (parameter.mode == Mode::Out && !written_[i] && errors_before == diagnostics_.error_count()) {
+      diagnostics_.report(Diag::DefNeverWrites, parameter.name.range, parameter.name.text,
+                          def.name.text);
+    }
+  }
+  scope_ = nullptr;
+}
+
+void StatementCheck::declare(Scope &scope, const ast::Name &name, const Symbol &symbol) {
+  const auto [place, added] = scope.names.emplace(name.text, Scope::Declared{symbol, name.range});
+  if (!added) {
+    diagnostics_.report(Diag::Redefined, name.range, name.text)
+        .notes.push_back({place->second.range, "the first declaration"});
+  }
+}
+
+void StatementCheck::check_block(const ast::Block &block, const Scope *parent) {
+  const Scope *outer = scope_;
+  Scope scope;
+  scope.parent = parent;
+  blocks_.push_back({&block, {}});
+  collect_labels(blocks_.back());
+  for (const ast::Statement &statement : block.statements) {
+    scope_ = &scope;
+    check_statement(statement, scope);
+  }
+  blocks_.pop_back();
+  scope_ = outer;
+}
+
+void StatementCheck::collect_labels(OpenBlock &open) {
+  for (const ast::Statement &statement : open.block->statements) {
+    if (!statement.label) {
+      continue;
+    }
+    const auto [place, added] = open.labels.emplace(statement.label->text, &statement);
+    if (!added) {
+      diagnostics_.report(Diag::Redefined, statement.label->range, statement.label->text)
+          .notes.push_back({place->second->label->range, "the first label of that name"});
+    }
+  }
+}
+
+void StatementCheck::check_statement(const ast::Statement &statement, Scope &scope) {
+  const std::size_t errors_before = diagnostics_.error_count();
+  check_statement_attributes(statement);
+  check_after(statement);
+  const bool head_is_good = diagnostics_.error_count() == errors_before;
+  std::visit([&](const auto &action) { check_action(action, statement, scope); },
+             statement.action);
+  // A block goes on without those of its statements that are broken.
+  const bool has_block = std::holds_alternative<ast::ScopeStatement>(statement.action) ||
+                         std::holds_alternative<ast::ForStatement>(statement.action);
+  if (has_block ? !head_is_good : diagnostics_.error_count() != errors_before) {
+    program_.broken.insert(&statement);
+  }
+}
+
+void StatementCheck::check_after(const ast::Statement &statement) {
+  for (const ast::Name &name : statement.after) {
+    const auto block = std::find_if(blocks_.rbegin(), blocks_.rend(), [&](const OpenBlock &open) {
+      return open.labels.contains(name.text);
+    });
+    if (block != blocks_.rend()) {
+      program_.labels.emplace(&name, LabelTarget{block->labels.at(name.text), block->block});
+      used_labels_.insert(block->labels.at(name.text));
+    } else if (!file_.file->poisoned.contains(name.text)) {
+      diagnostics_.report(Diag::NoSuchLabel, name.range, name.text);
+    }
+  }
+}
+
+void StatementCheck::check_statement_attributes(const ast::Statement &statement) {
+  if (statement.attributes.empty()) {
+    return;
+  }
+  struct Kind {
+    Attributed what;
+    std::string_view noun;
+  };
+  const auto kind_of = [this](const ast::Statement &it) -> Kind {
+    if (const auto *launch = std::get_if<ast::LaunchStatement>(&it.action)) {
+      if (launch->child) {
+        return {Attributed::Child, "a child graph"};
+      }
+      const Symbol callee = exprs_.find(file_[launch->callee].name, expr_scope());
+      return callee.kind == SymbolKind::Def ? Kind{Attributed::Block, "a call of a def"}
+                                            : Kind{Attributed::Launch, "a launch"};
+    }
+    switch (it.action.index()) {
+    case 0:
+      return {Attributed::Memory, "a copy"};
+    case 1:
+      return {Attributed::Memory, "a fill"};
+    case 3:
+    case 5:
+      return {Attributed::Block, "a block"};
+    case 6:
+      return {Attributed::Buffer, "a buffer"};
+    default:
+      return {Attributed::Other, "this statement"};
+    }
+  };
+  const Kind kind = kind_of(statement);
+  if (kind.what != Attributed::Buffer) { // those are checked with their declaration
+    check_attributes(statement.attributes, kind.what, kind.noun, expr_scope(), exprs_,
+                     diagnostics_);
+  }
+}
+
+/// Inside a def: what a statement does to its parameters.
+void StatementCheck::note_effect(const Reference &reference, const SourceRange &range, bool reads,
+                                 bool writes) {
+  if (reference.symbol.kind != SymbolKind::DefParameter) {
+    return;
+  }
+  const ast::Parameter &parameter = def_->parameters[reference.symbol.index];
+  if (writes && parameter.mode == Mode::In) {
+    diagnostics_.report(Diag::DefWritesInput, range, parameter.name.text, def_->name.text);
+  } else if (reads && parameter.mode == Mode::Out && !written_[reference.symbol.index]) {
+    diagnostics_.report(Diag::DefReadsOutput, range, parameter.name.text, def_->name.text);
+  }
+  written_[reference.symbol.index] = written_[reference.symbol.index] || writes;
+}
+
+void StatementCheck::check_action(const ast::CopyStatement &copy, const ast::Statement &, Scope &) {
+  const auto destination = exprs_.check_reference(copy.destination, expr_scope());
+  const auto source = exprs_.check_reference(copy.source, expr_scope());
+  if (!destination || !source) {
+    return;
+  }
+  const SourceRange range = join(file_[copy.destination].range, file_[copy.source].range);
+  const auto name = [this](ExprRef ref) { return exprs_.text(ref); };
+  if (destination->type != source->type) {
+    diagnostics_.report(Diag::CopyTypeMismatch, range, name(copy.destination),
+                        cgrt::format::spelling(destination->type), name(copy.source),
+                        cgrt::format::spelling(source->type));
+  } else if (destination->rank != source->rank) {
+    diagnostics_.report(Diag::CopyShapeMismatch, range, name(copy.destination), destination->rank,
+                        destination->rank == 1 ? "dimension" : "dimensions", name(copy.source),
+                        source->rank);
+  }
+  note_effect(*source, file_[copy.source].range, true, false);
+  note_effect(*destination, file_[copy.destination].range, false, true);
+}
+
+void StatementCheck::check_action(const ast::FillStatement &fill, const ast::Statement &, Scope &) {
+  const auto destination = exprs_.check_reference(fill.destination, expr_scope());
+  if (exprs_.check(fill.value, expr_scope()) && destination) {
+    check_conversion(fill.value, destination->type,
+                     "an element of '" + exprs_.text(fill.destination) + "'", file_, exprs_,
+                     diagnostics_);
+  }
+  if (destination) {
+    note_effect(*destination, file_[fill.destination].range, false, true);
+  }
+}
+
+void StatementCheck::check_action(const ast::LaunchStatement &launch, const ast::Statement &,
+                                  Scope &) {
+  const Symbol callee = exprs_.resolve(launch.callee, expr_scope());
+  if (callee.kind == SymbolKind::Kernel) {
+    check_kernel_launch(launch, callee);
+  } else if (callee.kind == SymbolKind::Def) {
+    check_def_call(launch, callee);
+  } else {
+    exprs_.report_wrong_kind(launch.callee, callee, "a kernel or a def");
+  }
+}
+
+bool StatementCheck::check_count(const ast::LaunchStatement &launch, std::string_view what,
+                                 const ast::Name &name, std::size_t wanted) {
+  if (launch.arguments.size() == wanted) {
+    return true;
+  }
+  diagnostics_
+      .report(Diag::ArgumentCount, file_[launch.callee].range, named(what, name),
+              counted(wanted, "argument"), launch.arguments.size())
+      .notes.push_back({name.range, "the " + std::string(what) + " is declared here"});
+  return false;
+}
+
+void StatementCheck::check_kernel_launch(const ast::LaunchStatement &launch,
+                                         const Symbol &callee) {
+  const ast::Kernel &kernel = program_[callee].file->kernels[callee.index];
+  if (launch.child) {
+    diagnostics_.report(Diag::ChildKernel, file_[launch.callee].range, kernel.name.text);
+  }
+  if (launch.geometry) {
+    check_geometry(*launch.geometry);
+  }
+  if (!check_count(launch, "kernel", kernel.name, kernel.parameters.size())) {
+    return;
+  }
+  std::vector<std::optional<Reference>> references(launch.arguments.size());
+  bool good = true;
+  for (std::size_t i = 0; i < launch.arguments.size(); ++i) {
+    const ExprRef argument = launch.arguments[i];
+    if (!kernel.parameters[i].mode) {
+      good = exprs_.check(argument, expr_scope()) && good;
+      continue;
+    }
+    references[i] = exprs_.check_reference(argument, expr_scope());
+    good = references[i].has_value() && good;
+    if (references[i]) {
+      const Mode mode = *kernel.parameters[i].mode;
+      note_effect(*references[i], file_[argument].range, mode != Mode::Out, mode != Mode::In);
+    }
+  }
+  std::vector<ScalarType> types;
+  if (!good || !deduce(launch, kernel, references, types)) {
+    return;
+  }
+  const std::string callee_name = named("kernel", kernel.name);
+  for (std::size_t i = 0; i < launch.arguments.size(); ++i) {
+    const ast::Parameter &parameter = kernel.parameters[i];
+    const ScalarType type = parameter_type(kernel, parameter, types);
+    if (references[i]) {
+      check_element_type(launch.arguments[i], *references[i], parameter, type, callee_name);
+    } else {
+      check_conversion(launch.arguments[i], type,
+                       "argument '" + std::string(parameter.name.text) + "' of " + callee_name,
+                       file_, exprs_, diagnostics_);
+    }
+  }
+  if (!types.empty()) {
+    program_.type_arguments.emplace(&launch, std::move(types));
+  }
+}
+
+void StatementCheck::check_element_type(ExprRef argument, const Reference &given,
+                                        const ast::Parameter &parameter, ScalarType type,
+                                        const std::string &callee) {
+  if (given.type != type) {
+    diagnostics_.report(Diag::ElementTypeMismatch, file_[argument].range, parameter.name.text,
+                        callee, cgrt::format::spelling(type), exprs_.text(argument),
+                        cgrt::format::spelling(given.type));
+  }
+}
+
+void StatementCheck::check_geometry(const ast::GeometryOverride &geometry) {
+  const auto check_extents = [this](const std::vector<ExprRef> &extents, const std::string &name) {
+    if (extents.size() > 3) {
+      diagnostics_.report(Diag::ClauseArity, file_[extents[3]].range, name, "1 to 3 values",
+                          extents.size());
+    }
+    for (const ExprRef extent : extents) {
+      exprs_.check_integer(extent, expr_scope(), name);
+    }
+  };
+  check_extents(geometry.grid, "grid");
+  check_extents(geometry.block, "block");
+  if (geometry.shared.valid()) {
+    exprs_.check_integer(geometry.shared, expr_scope(), "shared");
+  }
+}
+
+/// The type that a scalar argument has by itself: a param's, a cast's or a def parameter's.
+std::optional<ScalarType> StatementCheck::type_of_scalar(ExprRef argument) const {
+  const ast::Expr &expr = file_[argument];
+  if (expr.kind == ast::ExprKind::Cast) {
+    return expr.type;
+  }
+  const Symbol &symbol = file_.symbol(argument);
+  if (expr.kind == ast::ExprKind::Name && symbol.kind == SymbolKind::Param) {
+    return file_.file->params[symbol.index].type;
+  }
+  if (expr.kind == ast::ExprKind::Name && symbol.kind == SymbolKind::DefParameter) {
+    return file_.file->defs[symbol.owner].parameters[symbol.index].type;
+  }
+  return std::nullopt;
+}
+
+/// What the type parameters stand for: buffers decide, then scalars that have a type.
+bool StatementCheck::deduce(const ast::LaunchStatement &launch, const ast::Kernel &kernel,
+                            std::vector<std::optional<Reference>> &references,
+                            std::vector<ScalarType> &types) {
+  for (const ast::TypeParameter &wanted : kernel.type_parameters) {
+    std::optional<ScalarType> type;
+    SourceRange from = file_[launch.callee].range;
+    for (const bool buffers : {true, false}) {
+      for (std::size_t i = 0; i < launch.arguments.size() && !type; ++i) {
+        const ast::Parameter &parameter = kernel.parameters[i];
+        if (!parameter.type_name || parameter.type_name->text != wanted.name.text ||
+            parameter.mode.has_value() != buffers) {
+          continue;
+        }
+        type = references[i] ? references[i]->type : type_of_scalar(launch.arguments[i]);
+        from = type ? file_[launch.arguments[i]].range : from;
+      }
+    }
+    if (!type) {
+      diagnostics_.report(Diag::CannotDeduce, from, wanted.name.text, kernel.name.text);
+      return false;
+    }
+    const auto &allowed = wanted.types;
+    if (!allowed.empty() && std::find(allowed.begin(), allowed.end(), *type) == allowed.end()) {
+      std::string list;
+      for (const ScalarType each : allowed) {
+        list += (list.empty() ? "" : ", ") + std::string(cgrt::format::spelling(each));
+      }
+      diagnostics_
+          .report(Diag::TypeNotAllowed, from, wanted.name.text, kernel.name.text,
+                  cgrt::format::spelling(*type), list)
+          .notes.push_back({wanted.name.range, "the type parameter is declared here"});
+      return false;
+    }
+    types.push_back(*type);
+  }
+  return true;
+}
+
+void StatementCheck::check_def_call(const ast::LaunchStatement &launch, const Symbol &callee) {
+  const ast::Def &def = program_[callee].file->defs[callee.index];
+  if (def_ != nullptr && callee.module == file_.module) {
+    const auto caller = static_cast<std::size_t>(def_ - file_.file->defs.data());
+    calls_[caller].push_back({callee, file_[launch.callee].range});
+  }
+  if (launch.geometry) {
+    diagnostics_.report(Diag::GeometryOfDef, launch.geometry->range, def.name.text);
+  }
+  if (!check_count(launch, "def", def.name, def.parameters.size())) {
+    return;
+  }
+  const std::string callee_name = named("def", def.name);
+  for (std::size_t i = 0; i < launch.arguments.size(); ++i) {
+    const ExprRef argument = launch.arguments[i];
+    const ast::Parameter &parameter = def.parameters[i];
+    if (!parameter.mode) {
+      if (exprs_.check(argument, expr_scope())) {
+        check_conversion(argument, parameter.type,
+                         "argument '" + std::string(parameter.name.text) + "' of " + callee_name,
+                         file_, exprs_, diagnostics_);
+      }
+      continue;
+    }
+    const auto given = exprs_.check_reference(argument, expr_scope());
+    if (!given) {
+      continue;
+    }
+    check_element_type(argument, *given, parameter, parameter.type, callee_name);
+    if (std::max<std::size_t>(given->rank, 1) != parameter.shape.size()) {
+      diagnostics_.report(Diag::RankMismatch, file_[argument].range, parameter.name.text,
+                          callee_name, counted(parameter.shape.size(), "dimension"),
+                          exprs_.text(argument), counted(given->rank, "dimension"));
+    }
+    note_effect(*given, file_[argument].range, *parameter.mode != Mode::Out,
+                *parameter.mode != Mode::In);
+  }
+}
+
+void StatementCheck::check_action(const ast::ForStatement &loop, const ast::Statement &statement,
+                                  Scope &) {
+  const std::size_t errors_before = diagnostics_.error_count();
+  const ExprScope bounds = expr_scope("a bound of 'for'", true);
+  exprs_.check_integer(loop.begin, bounds, "a bound of 'for'");
+  exprs_.check_integer(loop.end, bounds, "a bound of 'for'");
+  if (diagnostics_.error_count() != errors_before) {
+    program_.broken.insert(&statement);
+  }
+  Scope scope;
+  scope.parent = scope_;
+  declare(scope, file_.file->loops[loop.variable],
+          {SymbolKind::Loop, loop.variable, file_.module});
+  check_block(loop.body, &scope);
+}
+
+void StatementCheck::check_action(const ast::ScopeStatement &inner, const ast::Statement &,
+                                  Scope &scope) {
+  check_block(inner.body, &scope);
+}
+
+void StatementCheck::check_action(const ast::BufferStatement &declared, const ast::Statement &,
+                                  Scope &scope) {
+  for (std::uint32_t i = declared.first; i < declared.first + declared.count; ++i) {
+    const ast::Buffer &buffer = file_.file->buffers[i];
+    if (i == declared.first) {
+      check_buffer(buffer, {nullptr, scope_, true, true, "a buffer's shape"}, exprs_,
+                   diagnostics_);
+    }
+    if (buffer.access != ast::CallerAccess::Private) {
+      diagnostics_.report(Diag::LocalBufferAccess, buffer.name.range, buffer.name.text);
+    }
+    declare(scope, buffer.name, {SymbolKind::Buffer, i, file_.module});
+  }
+}
+
+void StatementCheck::check_action(const ast::ConstStatement &declared, const ast::Statement &,
+                                  Scope &scope) {
+  const ast::Const &constant = file_.file->local_consts[declared.index];
+  exprs_.check(constant.value, expr_scope("a const", true));
+  declare(scope, constant.name, {SymbolKind::LocalConst, declared.index, file_.module});
+}
+
+} // namespace cgc

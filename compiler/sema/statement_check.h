@@ -1,0 +1,80 @@
+// The statements of graphs and defs.
+#pragma once
+
+#include "sema/expr_check.h"
+
+#include <vector>
+
+namespace cgc {
+
+class StatementCheck {
+public:
+  StatementCheck(CheckedProgram &program, CheckedFile &file, ExprCheck &exprs,
+                 Diagnostics &diagnostics)
+      : program_(program), file_(file), exprs_(exprs), diagnostics_(diagnostics) {}
+
+  void check_graph(const ast::Graph &graph);
+  /// Also that the body does to the parameters what their modes say.
+  void check_def(const ast::Def &def);
+
+  /// The defs that each def of the file calls, and where.
+  struct Call {
+    Symbol callee;
+    SourceRange range;
+  };
+  const std::vector<std::vector<Call>> &calls() const { return calls_; }
+  /// The statements whose labels an `after` names.
+  const std::unordered_set<const ast::Statement *> &used_labels() const { return used_labels_; }
+
+private:
+  /// A block that is being checked, and where its labels stand.
+  struct OpenBlock {
+    const ast::Block *block;
+    std::unordered_map<std::string_view, const ast::Statement *> labels;
+  };
+
+  void check_block(const ast::Block &block, const Scope *parent);
+  void collect_labels(OpenBlock &open);
+  void check_statement(const ast::Statement &statement, Scope &scope);
+  void check_after(const ast::Statement &statement);
+  void check_statement_attributes(const ast::Statement &statement);
+  void declare(Scope &scope, const ast::Name &name, const Symbol &symbol);
+
+  void check_action(const ast::CopyStatement &copy, const ast::Statement &, Scope &);
+  void check_action(const ast::FillStatement &fill, const ast::Statement &, Scope &);
+  void check_action(const ast::LaunchStatement &launch, const ast::Statement &, Scope &);
+  void check_action(const ast::ForStatement &loop, const ast::Statement &, Scope &);
+  void check_action(const ast::SyncStatement &, const ast::Statement &, Scope &) {}
+  void check_action(const ast::ScopeStatement &inner, const ast::Statement &, Scope &);
+  void check_action(const ast::BufferStatement &declared, const ast::Statement &, Scope &scope);
+  void check_action(const ast::ConstStatement &declared, const ast::Statement &, Scope &scope);
+
+  void check_kernel_launch(const ast::LaunchStatement &launch, const Symbol &callee);
+  void check_geometry(const ast::GeometryOverride &geometry);
+  void check_def_call(const ast::LaunchStatement &launch, const Symbol &callee);
+  bool check_count(const ast::LaunchStatement &launch, std::string_view what, const ast::Name &name,
+                   std::size_t wanted);
+  bool deduce(const ast::LaunchStatement &launch, const ast::Kernel &kernel,
+              std::vector<std::optional<Reference>> &references,
+              std::vector<ast::ScalarType> &types);
+  std::optional<ast::ScalarType> type_of_scalar(ast::ExprRef argument) const;
+  void check_element_type(ast::ExprRef argument, const Reference &given,
+                          const ast::Parameter &parameter, ast::ScalarType type,
+                          const std::string &callee);
+  void note_effect(const Reference &reference, const SourceRange &range, bool reads, bool writes);
+
+  ExprScope expr_scope(std::string_view user = {}, bool constant = false) const;
+
+  CheckedProgram &program_;
+  CheckedFile &file_;
+  ExprCheck &exprs_;
+  Diagnostics &diagnostics_;
+  const Scope *scope_ = nullptr; ///< of the statement being checked
+  std::vector<OpenBlock> blocks_;
+  const ast::Def *def_ = nullptr; ///< the one being checked
+  std::vector<bool> written_;     ///< its parameters that the statements so far write
+  std::vector<std::vector<Call>> calls_;
+  std::unordered_set<const ast::Statement *> used_labels_;
+};
+
+} // namespace cgc

@@ -1,0 +1,112 @@
+#include "sema/unused.h"
+
+#include <algorithm>
+#include <cctype>
+
+namespace cgc {
+
+namespace {
+
+bool is_word(char c) {
+  return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '_';
+}
+
+class UnusedNames {
+public:
+  UnusedNames(const CheckedFile &checked,
+              const std::set<std::tuple<std::uint32_t, SymbolKind, std::uint32_t>> &used,
+              const std::unordered_set<const ast::Statement *> &used_labels,
+              const SourceFiles &files, Diagnostics &diagnostics)
+      : checked_(checked), file_(*checked.file), used_(used), used_labels_(used_labels),
+        diagnostics_(diagnostics) {
+    for (const ast::Kernel &kernel : file_.kernels) {
+      for (const ast::KernelBody &body : kernel.bodies) {
+        if (body.kind == ast::BodyKind::Cuda || body.kind == ast::BodyKind::Host) {
+          add_words(files.text(body.range));
+        }
+      }
+    }
+    for (const SourceRange &block : file_.cuda_blocks) {
+      add_words(files.text(block));
+    }
+  }
+
+  void report() {
+    report_each(file_.imports, SymbolKind::Module, "module");
+    for (std::uint32_t i = 0; i < file_.consts.size(); ++i) {
+      if (!words_.contains(file_.consts[i].name.text)) {
+        report_if_unused(file_.consts[i].name, SymbolKind::Const, i, "const");
+      }
+    }
+    report_each(file_.local_consts, SymbolKind::LocalConst, "const");
+    report_each(file_.params, SymbolKind::Param, "param");
+    report_each(file_.buffers, SymbolKind::Buffer, "buffer");
+    report_each(file_.kernels, SymbolKind::Kernel, "kernel");
+    report_each(file_.defs, SymbolKind::Def, "def");
+    for (const ast::Def &def : file_.defs) {
+      report_labels(def.body);
+    }
+    for (const ast::Graph &graph : file_.graphs) {
+      report_labels(graph.body);
+    }
+  }
+
+private:
+  void add_words(std::string_view text) {
+    for (std::size_t at = 0; at < text.size();) {
+      std::size_t end = at;
+      while (end < text.size() && is_word(text[end])) {
+        ++end;
+      }
+      if (end > at) {
+        words_.insert(text.substr(at, end - at));
+      }
+      at = end + 1;
+    }
+  }
+
+  template <typename Things>
+  void report_each(const Things &things, SymbolKind kind, std::string_view noun) {
+    for (std::uint32_t i = 0; i < things.size(); ++i) {
+      report_if_unused(things[i].name, kind, i, noun);
+    }
+  }
+
+  void report_if_unused(const ast::Name &name, SymbolKind kind, std::uint32_t index,
+                        std::string_view noun) {
+    if (!used_.contains({checked_.module, kind, index})) {
+      diagnostics_.report(Diag::Unused, name.range, noun, name.text);
+    }
+  }
+
+  void report_labels(const ast::Block &block) {
+    for (const ast::Statement &statement : block.statements) {
+      if (statement.label && !used_labels_.contains(&statement)) {
+        diagnostics_.report(Diag::Unused, statement.label->range, "label", statement.label->text);
+      }
+      if (const auto *loop = std::get_if<ast::ForStatement>(&statement.action)) {
+        report_labels(loop->body);
+      } else if (const auto *scope = std::get_if<ast::ScopeStatement>(&statement.action)) {
+        report_labels(scope->body);
+      }
+    }
+  }
+
+  const CheckedFile &checked_;
+  const ast::File &file_;
+  const std::set<std::tuple<std::uint32_t, SymbolKind, std::uint32_t>> &used_;
+  const std::unordered_set<const ast::Statement *> &used_labels_;
+  Diagnostics &diagnostics_;
+  std::unordered_set<std::string_view> words_; ///< of kernel code
+};
+
+} // namespace
+
+void report_unused(const CheckedFile &file,
+                   const std::set<std::tuple<std::uint32_t, SymbolKind, std::uint32_t>> &used,
+                   const std::unordered_set<const ast::Statement *> &used_labels,
+                   const SourceFiles &files, Diagnostics &diagnostics) {
+  UnusedNames(file, used, used_labels, files, diagnostics).report();
+}
+
+} // namespace cgc
