@@ -35,13 +35,12 @@ cgrt::format::KernelWork LaunchLowering::lower(const ast::LaunchStatement &state
   const std::uint32_t index = checked_.names.at(statement.kernel.text).index;
   Launch launch = {statement, checked_.file->kernels[index], checked_.geometry[index], {}};
   launch.work.kernel = {index};
-  const ExprId zero = program_.exprs.constant(Value::of(std::int64_t{0}));
   for (std::size_t i = 0; i < statement.arguments.size(); ++i) {
     const ExprRef argument = statement.arguments[i];
     const ast::KernelParameter &parameter = launch.kernel.parameters[i];
     if (parameter.mode) {
       const BufferId buffer{checked_.symbols[argument.index].index};
-      launch.work.arguments.emplace_back(Region{buffer, zero, element_count(program_, buffer)});
+      launch.work.arguments.emplace_back(whole_region(program_, buffer));
     } else {
       launch.work.arguments.emplace_back(scalar_argument(argument, parameter.type));
     }
@@ -98,7 +97,8 @@ void LaunchLowering::check_shape(const Launch &launch, std::size_t index,
   const std::vector<ExprId> declared =
       environment.shape({SymbolKind::KernelParameter, static_cast<std::uint32_t>(index)});
   if (declared.size() == 1) {
-    require_equal(launch, index, "the number of elements", region.count, declared[0]);
+    require_equal(launch, index, "the number of elements", element_count(program_, region.buffer),
+                  declared[0]);
     return;
   }
   if (declared.size() != actual.size()) {
@@ -180,9 +180,12 @@ void LaunchLowering::lower_geometry(Launch &launch, const ExprEnvironment &envir
   };
   launch.work.grid = lower_clause(*launch.geometry.grid);
   launch.work.block = lower_clause(*launch.geometry.block);
-  launch.work.shared_bytes = launch.geometry.shared != nullptr
-                                 ? lower_clause(*launch.geometry.shared)[0]
-                                 : program_.exprs.constant(Value::of(std::int64_t{0}));
+  const ExprId zero = program_.exprs.constant(Value::of(std::int64_t{0}));
+  launch.work.cluster = {one, one, one};
+  launch.work.cooperative = zero;
+  launch.work.priority = zero;
+  launch.work.shared_bytes =
+      launch.geometry.shared != nullptr ? lower_clause(*launch.geometry.shared)[0] : zero;
 }
 
 /// The value where it is known; beyond i64 it is as good as the greatest one.

@@ -172,8 +172,7 @@ private:
   }
 
   Region whole(const ast::Name &name) {
-    const BufferId buffer{checked_.names.at(name.text).index};
-    return {buffer, integer(0), element_count(program_, buffer)};
+    return whole_region(program_, {checked_.names.at(name.text).index});
   }
 
   cgrt::format::Work lower_action(const ast::LaunchStatement &launch, const ast::Statement &) {
@@ -232,11 +231,14 @@ private:
     cgrt::format::KernelWork work;
     work.kernel = fill_kernel(type, statement.range);
     const ExprId one = integer(1);
-    work.grid = {program_.exprs.binary(ExprOp::CeilDiv, destination.count, integer(fill_block)),
-                 one, one};
+    const ExprId count = element_count(program_, destination.buffer);
+    work.grid = {program_.exprs.binary(ExprOp::CeilDiv, count, integer(fill_block)), one, one};
     work.block = {integer(fill_block), one, one};
     work.shared_bytes = integer(0);
-    work.arguments = {destination.count, value, destination};
+    work.cluster = {one, one, one};
+    work.cooperative = integer(0);
+    work.priority = integer(0);
+    work.arguments = {count, value, destination};
     return work;
   }
 

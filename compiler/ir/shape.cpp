@@ -14,4 +14,13 @@ ExprId element_count(cgrt::format::Program &program, cgrt::format::BufferId buff
   return count;
 }
 
+cgrt::format::Region whole_region(cgrt::format::Program &program, cgrt::format::BufferId buffer) {
+  const ExprId zero = program.exprs.constant(cgrt::format::Value::of(std::int64_t{0}));
+  cgrt::format::Region region{buffer, {}};
+  for (const ExprId extent : program[buffer].shape) {
+    region.ranges.push_back({zero, extent});
+  }
+  return region;
+}
+
 } // namespace cgc
