@@ -8,15 +8,17 @@
 namespace cgc {
 
 using cgrt::format::Arguments;
-using cgrt::format::ByteCount;
 using cgrt::format::ExprId;
 using cgrt::format::Extents;
 using cgrt::format::FieldAccess;
 using cgrt::format::Graph;
+using cgrt::format::GraphId;
 using cgrt::format::KernelId;
 using cgrt::format::Node;
 using cgrt::format::NodeField;
+using cgrt::format::OptionalExtents;
 using cgrt::format::Program;
+using cgrt::format::Quantity;
 using cgrt::format::Region;
 
 namespace {
@@ -65,17 +67,26 @@ private:
   std::string detail(const NodeField &field, ExprId expr) const {
     return std::string(field.name) + "(" + text(expr) + ")";
   }
-  std::string detail(const NodeField &field, ByteCount count) const {
-    return text(count) == "0" ? "" : detail(field, ExprId(count));
+  std::string detail(const NodeField &field, const OptionalExtents &extents) const {
+    const std::string part = dimensions(extents);
+    return part == "(1)" ? "" : std::string(field.name) + part;
+  }
+  std::string detail(const NodeField &field, Quantity quantity) const {
+    return text(quantity) == "0" ? "" : detail(field, ExprId(quantity));
   }
   /// The size of what a node writes; what it reads is named in the label and as large.
   std::string detail(const NodeField &field, const Region &region) const {
-    return field.access == FieldAccess::Write
-               ? text(region.count) + " × " +
-                     std::string(cgrt::format::spelling(program_[region.buffer].type))
-               : "";
+    if (field.access != FieldAccess::Write) {
+      return "";
+    }
+    std::string result;
+    for (const auto &range : region.ranges) {
+      result += text(range.count) + " × ";
+    }
+    return result + std::string(cgrt::format::spelling(program_[region.buffer].type));
   }
   std::string detail(const NodeField &, KernelId) const { return ""; }
+  std::string detail(const NodeField &, GraphId) const { return ""; }
   std::string detail(const NodeField &, const Arguments &) const { return ""; }
 
   /// "grid(ceildiv(n, 256)) block(256)"

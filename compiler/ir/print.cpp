@@ -94,8 +94,8 @@ private:
   void print_buffer(const cgrt::format::Buffer &buffer) {
     constexpr std::string_view accesses[] = {"", "in ", "out ", "inout "};
     out_ << "buffer " << (buffer.space == MemorySpace::Host ? "host " : "device ")
-         << accesses[static_cast<std::size_t>(buffer.access)] << buffer.name << ": "
-         << cgrt::format::spelling(buffer.type);
+         << (buffer.mapped ? "mapped " : "") << accesses[static_cast<std::size_t>(buffer.access)]
+         << buffer.name << ": " << cgrt::format::spelling(buffer.type);
     print_list(buffer.shape, "[", "]");
     end(buffer.place);
   }
@@ -121,16 +121,22 @@ private:
       out_ << cgrt::format::spelling(param.type) << (param.is_buffer ? "[]" : "");
       separator = ", ";
     }
-    out_ << ")";
+    out_ << ")" << (kernel.inplace ? " inplace" : "") << (kernel.strided ? " strided" : "");
     end(kernel.place);
   }
 
   void print_region(const Region &region) {
-    out_ << program_[region.buffer].name << "[" << name(region.offset) << " +" << name(region.count)
-         << "]";
+    out_ << program_[region.buffer].name;
+    const char *separator = "[";
+    for (const auto &range : region.ranges) {
+      out_ << separator << name(range.begin) << " +" << name(range.count);
+      separator = ", ";
+    }
+    out_ << "]";
   }
 
   void print_field(cgrt::format::KernelId kernel) { out_ << program_[kernel].name; }
+  void print_field(cgrt::format::GraphId graph) { out_ << program_[graph].name; }
   void print_field(ExprId expr) { out_ << name(expr); }
   void print_field(const cgrt::format::Extents &extents) { print_list(extents, "", ""); }
   void print_field(const Region &region) { print_region(region); }
@@ -144,7 +150,7 @@ private:
   }
 
   void print_graph(const cgrt::format::Graph &graph) {
-    out_ << "graph " << graph.name << " {";
+    out_ << (graph.entry ? "" : "child ") << "graph " << graph.name << " {";
     end(graph.place);
     for (std::size_t i = 0; i < graph.nodes.size(); ++i) {
       const auto &node = graph.nodes[i];
@@ -158,6 +164,9 @@ private:
             });
           },
           node.work);
+      if (!node.name.empty()) {
+        out_ << " named " << quoted(node.name);
+      }
       const char *separator = " after ";
       for (const auto &dependency : node.dependencies) {
         out_ << separator << "#" << dependency.node.index;

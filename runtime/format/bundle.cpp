@@ -15,6 +15,7 @@ public:
   explicit FieldReader(const flatbuffers::Vector<std::uint32_t> &words) : words_(words) {}
 
   void operator()(const NodeField &, KernelId &kernel) { kernel = {next()}; }
+  void operator()(const NodeField &, GraphId &graph) { graph = {next()}; }
   void operator()(const NodeField &, ExprId &expr) { expr = {next()}; }
   void operator()(const NodeField &, Extents &extents) {
     for (ExprId &extent : extents) {
@@ -23,7 +24,7 @@ public:
   }
   void operator()(const NodeField &, Region &region) { region = next_region(); }
   void operator()(const NodeField &, Arguments &arguments) {
-    // The count is not trusted for an allocation: each argument must have its words.
+    // No count is trusted for an allocation: each argument and each range must have its words.
     for (std::uint32_t count = next(); count > 0; --count) {
       if (next() == 0) {
         arguments.emplace_back(ExprId{next()});
@@ -48,10 +49,13 @@ private:
   }
 
   Region next_region() {
-    const BufferId buffer{next()};
-    const ExprId offset{next()};
-    const ExprId count{next()};
-    return {buffer, offset, count};
+    Region region;
+    region.buffer = {next()};
+    for (std::uint32_t count = next(); count > 0; --count) {
+      const ExprId begin{next()};
+      region.ranges.push_back({begin, {next()}});
+    }
+    return region;
   }
 
   const flatbuffers::Vector<std::uint32_t> &words_;
@@ -131,7 +135,8 @@ private:
             static_cast<MemorySpace>(wire.space()),
             static_cast<CallerAccess>(wire.access()),
             decode_ids(*wire.shape()),
-            decode(wire.place())};
+            decode(wire.place()),
+            wire.mapped()};
   }
 
   static KernelParam decode(const wire::KernelParam &wire) {
@@ -145,6 +150,8 @@ private:
     kernel.symbol = wire.symbol()->str();
     decode_each(*wire.params(), kernel.params);
     kernel.place = decode(wire.place());
+    kernel.inplace = wire.inplace();
+    kernel.strided = wire.strided();
     return kernel;
   }
 
@@ -173,6 +180,9 @@ private:
       }
     }
     node.place = decode(wire.place());
+    if (wire.name() != nullptr) {
+      node.name = wire.name()->str();
+    }
     return node;
   }
 
@@ -181,6 +191,7 @@ private:
     graph.name = wire.name()->str();
     decode_each(*wire.nodes(), graph.nodes);
     graph.place = decode(wire.place());
+    graph.entry = wire.entry();
     return graph;
   }
 

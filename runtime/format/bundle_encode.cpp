@@ -19,6 +19,7 @@ wire::Place to_wire(const Place &place) {
 class FieldWriter {
 public:
   void operator()(const NodeField &, KernelId kernel) { words_.push_back(kernel.index); }
+  void operator()(const NodeField &, GraphId graph) { words_.push_back(graph.index); }
   void operator()(const NodeField &, ExprId expr) { words_.push_back(expr.index); }
   void operator()(const NodeField &, const Extents &extents) {
     for (const ExprId extent : extents) {
@@ -42,7 +43,12 @@ public:
 
 private:
   void put(const Region &region) {
-    words_.insert(words_.end(), {region.buffer.index, region.offset.index, region.count.index});
+    words_.push_back(region.buffer.index);
+    words_.push_back(static_cast<std::uint32_t>(region.ranges.size()));
+    for (const Range &range : region.ranges) {
+      words_.push_back(range.begin.index);
+      words_.push_back(range.count.index);
+    }
   }
 
   std::vector<std::uint32_t> words_;
@@ -91,7 +97,8 @@ class Encoder {
     const wire::Place place = to_wire(buffer.place);
     return wire::CreateBuffer(builder_, name, static_cast<std::uint8_t>(buffer.type),
                               static_cast<std::uint8_t>(buffer.space),
-                              static_cast<std::uint8_t>(buffer.access), shape, &place);
+                              static_cast<std::uint8_t>(buffer.access), shape, &place,
+                              buffer.mapped);
   }
 
   Offset<wire::KernelParam> encode(const KernelParam &param) {
@@ -105,7 +112,8 @@ class Encoder {
     const auto symbol = builder_.CreateString(kernel.symbol);
     const auto params = encode_each(kernel.params);
     const wire::Place place = to_wire(kernel.place);
-    return wire::CreateKernel(builder_, name, symbol, params, &place);
+    return wire::CreateKernel(builder_, name, symbol, params, &place, kernel.inplace,
+                              kernel.strided);
   }
 
   Offset<wire::Node> encode(const Node &node) {
@@ -118,15 +126,17 @@ class Encoder {
     }
     const auto dependencies_offset = builder_.CreateVectorOfStructs(dependencies);
     const wire::Place place = to_wire(node.place);
+    const auto name =
+        node.name.empty() ? Offset<flatbuffers::String>() : builder_.CreateString(node.name);
     return wire::CreateNode(builder_, static_cast<std::uint8_t>(node.kind()), fields,
-                            dependencies_offset, &place);
+                            dependencies_offset, &place, name);
   }
 
   Offset<wire::Graph> encode(const Graph &graph) {
     const auto name = builder_.CreateString(graph.name);
     const auto nodes = encode_each(graph.nodes);
     const wire::Place place = to_wire(graph.place);
-    return wire::CreateGraph(builder_, name, nodes, &place);
+    return wire::CreateGraph(builder_, name, nodes, &place, graph.entry);
   }
 
   Offset<wire::Check> encode(const Check &check) {

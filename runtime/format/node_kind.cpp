@@ -73,6 +73,8 @@ std::string_view access_text(FieldAccess access) {
     return " (writes)";
   case FieldAccess::ByParameter:
     return " (as declared)";
+  case FieldAccess::ByGraph:
+    return " (as its nodes do)";
   }
   return "";
 }

@@ -21,7 +21,7 @@ inline constexpr Places TopLevel = 1;
 inline constexpr Places ConditionalBody = 2;
 inline constexpr Places DeviceLaunchGraph = 4;
 
-enum class FieldAccess : std::uint8_t { None, Read, Write, ByParameter };
+enum class FieldAccess : std::uint8_t { None, Read, Write, ByParameter, ByGraph };
 enum class FieldUpdate : std::uint8_t { InPlace, Rebuild };
 
 struct NodeField {

@@ -1,6 +1,8 @@
 #include "format/program.h"
 
 #include <array>
+#include <optional>
+#include <set>
 
 namespace cgrt::format {
 
@@ -31,12 +33,13 @@ SourceLocation Program::locate(const Place &place) const {
 
 namespace {
 
-/// Gathers what a node's fields do to memory.
+/// Gathers what a node's fields do to memory, and which graphs it contains.
 class EffectCollector {
 public:
   explicit EffectCollector(const Program &program) : program_(program) {}
 
   void operator()(const NodeField &, KernelId kernel) { kernel_ = kernel; }
+  void operator()(const NodeField &, GraphId graph) { graphs_.push_back(graph); }
   void operator()(const NodeField &, ExprId) {}
   void operator()(const NodeField &, const Extents &) {}
   void operator()(const NodeField &field, const Region &region) {
@@ -52,43 +55,118 @@ public:
     }
   }
 
+  /// Everything inside the graphs found so far, each graph once however often it is used.
+  void collect_graphs() {
+    std::set<GraphId> done;
+    while (!graphs_.empty()) {
+      const GraphId graph = graphs_.back();
+      graphs_.pop_back();
+      if (!done.insert(graph).second) {
+        continue;
+      }
+      for (const Node &node : program_[graph].nodes) {
+        std::visit([&](const auto &work) { for_each_field(work, *this); }, node.work);
+      }
+    }
+  }
+
   std::vector<Effect> take() { return std::move(effects_); }
 
 private:
   const Program &program_;
   KernelId kernel_; ///< stands before the arguments
+  std::vector<GraphId> graphs_;
   std::vector<Effect> effects_;
 };
+
+/// The value of an integer that the parameters have no part in.
+std::optional<Value> known_value(const Program &program, ExprId id) {
+  const auto outcome = program.exprs.known(id);
+  return outcome && outcome->ok() ? std::optional(outcome->value) : std::nullopt;
+}
+
+bool is_whole(const Program &program, const Range &range, ExprId extent) {
+  const auto begin = known_value(program, range.begin);
+  if (!begin || begin->as_wide() != 0) {
+    return false;
+  }
+  const auto count = known_value(program, range.count);
+  const auto all = known_value(program, extent);
+  return range.count == extent || (count && all && count->as_wide() == all->as_wide());
+}
 
 class Describer {
 public:
   explicit Describer(const Program &program) : program_(program) {}
 
   void operator()(const NodeField &, KernelId kernel) { text_ += " " + program_[kernel].name; }
+  void operator()(const NodeField &, GraphId graph) { text_ += " " + program_[graph].name; }
   void operator()(const NodeField &, ExprId) {}
   void operator()(const NodeField &, const Extents &) {}
   void operator()(const NodeField &, const Arguments &) {}
   void operator()(const NodeField &field, const Region &region) {
     text_ += field.access == FieldAccess::Read ? " <- " : " ";
     text_ += program_[region.buffer].name;
+    if (!format::is_whole(program_, region)) {
+      const char *separator = "[";
+      for (std::size_t axis = 0; axis < region.ranges.size(); ++axis) {
+        text_ += separator + text(region.ranges[axis], program_[region.buffer].shape[axis]);
+        separator = ", ";
+      }
+      text_ += "]";
+    }
   }
 
   std::string take() { return std::move(text_); }
 
 private:
+  /// "3", "0:4"; what depends on the parameters is "…", all of such an extent ":".
+  std::string text(const Range &range, ExprId extent) const {
+    const auto begin = known_value(program_, range.begin);
+    const auto count = known_value(program_, range.count);
+    const std::string first = begin ? begin->text() : "…";
+    if (count && count->as_wide() == 1) {
+      return first;
+    }
+    if (!count && is_whole(program_, range, extent)) {
+      return ":";
+    }
+    if (!begin || !count) {
+      return first + ":…";
+    }
+    Expr sum;
+    sum.op = ExprOp::Add;
+    const Outcome end = apply(sum, {*begin}, {*count}, {});
+    return first + ":" + (end.ok() ? end.value.text() : "…");
+  }
+
   const Program &program_;
   std::string text_;
 };
 
 } // namespace
 
+bool is_whole(const Program &program, const Region &region) {
+  const std::vector<ExprId> &shape = program[region.buffer].shape;
+  for (std::size_t axis = 0; axis < shape.size(); ++axis) {
+    if (!is_whole(program, region.ranges[axis], shape[axis])) {
+      return false;
+    }
+  }
+  return true;
+}
+
 std::vector<Effect> effects_of(const Program &program, const Node &node) {
   EffectCollector collector(program);
   std::visit([&](const auto &work) { for_each_field(work, collector); }, node.work);
+  collector.collect_graphs();
   return collector.take();
 }
 
 std::string describe(const Program &program, const Node &node) {
+  if (!node.name.empty()) {
+    return node.name;
+  }
   Describer describer(program);
   std::visit([&](const auto &work) { for_each_field(work, describer); }, node.work);
   return std::string(info(node.kind()).spelling) + describer.take();

@@ -41,6 +41,7 @@ struct Buffer {
   CallerAccess access = CallerAccess::Private;
   std::vector<ExprId> shape;
   Place place;
+  bool mapped = false; ///< host memory that kernels may be given
 };
 
 enum class Mode : std::uint8_t { In, Out, InOut };
@@ -60,15 +61,26 @@ struct Kernel {
   std::string symbol;
   std::vector<KernelParam> params;
   Place place;
+  bool inplace = false; ///< its buffer arguments may overlap
+  bool strided = false; ///< generated: takes boxes by first element and computes strides itself
 };
 
 inline constexpr std::string_view host_symbol_prefix = "cg_host_";
 
-/// A contiguous range of a buffer, in elements.
+/// Elements [begin, begin + count) along one dimension.
+struct Range {
+  ExprId begin;
+  ExprId count;
+
+  bool operator==(const Range &) const = default;
+};
+
+/// A box: one range for each dimension of its buffer.
 struct Region {
   BufferId buffer;
-  ExprId offset;
-  ExprId count;
+  std::vector<Range> ranges;
+
+  bool operator==(const Region &) const = default;
 };
 
 /// A kernel argument: a scalar, converted to the parameter's type, or a region's first element.
@@ -78,17 +90,26 @@ using Argument = std::variant<ExprId, Region>;
 // and decoded; a new node kind made of them needs none.
 using Extents = std::array<ExprId, 3>;
 
-/// An integer expression; 0 means that there is nothing to say.
-struct ByteCount : ExprId {
-  ByteCount() = default;
-  ByteCount(ExprId expr) : ExprId(expr) {} // NOLINT: an expression is what it is
+/// An integer expression that means nothing where it is constant 0.
+struct Quantity : ExprId {
+  Quantity() = default;
+  Quantity(ExprId expr) : ExprId(expr) {} // NOLINT: an expression is what it is
+};
+
+/// Extents of which all constant 1 means nothing.
+struct OptionalExtents : Extents {
+  OptionalExtents() = default;
+  OptionalExtents(const Extents &extents) : Extents(extents) {} // NOLINT: extents are what they are
+  OptionalExtents(ExprId x, ExprId y, ExprId z) : Extents{x, y, z} {}
 };
 
 using Arguments = std::vector<Argument>;
 
-// KernelWork: `shared_bytes` is the dynamic shared memory; the arguments match the kernel's
-// parameters. CopyWork: both regions have the same element type and count. FillWork: `value` is
-// converted to the destination's element type, which has 1, 2 or 4 bytes (memset's).
+// KernelWork: `shared_bytes` is the dynamic shared memory; `cooperative` is 0 or 1; the arguments
+// match the kernel's parameters. CopyWork: both regions have the same element type, and the same
+// extents but for those that are 1. FillWork: `value` is converted to the destination's element
+// type, which has 1, 2 or 4 bytes (memset's). ChildWork: `graph` is no entry and stands before the
+// graph that uses it.
 #define CGRT_NODE_KIND(name, ...) struct name##Work {
 #define CGRT_NODE_FIELD(kind, type, member, ...) type member;
 #define CGRT_NODE_END(name)                                                                        \
@@ -97,7 +118,7 @@ using Arguments = std::vector<Argument>;
 #include "format/node_kinds.def"
 
 /// In the table's order, which is checked below.
-using Work = std::variant<KernelWork, CopyWork, FillWork>;
+using Work = std::variant<KernelWork, CopyWork, FillWork, ChildWork>;
 
 #define CGRT_NODE_KIND(name, id, ...)                                                              \
   static_assert(std::is_same_v<std::variant_alternative_t<id, Work>, name##Work>);
@@ -113,10 +134,10 @@ using Work = std::variant<KernelWork, CopyWork, FillWork>;
 #define CGRT_NODE_END(name) }
 #include "format/node_kinds.def"
 
-/// An edge, and the buffer whose conflicting accesses ask for it.
+/// An edge, and why it is there.
 struct Dependency {
-  NodeId node; ///< an earlier node of the same graph
-  BufferId buffer;
+  NodeId node;     ///< an earlier node of the same graph
+  BufferId buffer; ///< whose conflicting accesses ask for it; none: the program does (`after`)
 
   bool operator==(const Dependency &) const = default;
 };
@@ -125,6 +146,7 @@ struct Node {
   Work work;
   std::vector<Dependency> dependencies; ///< ascending by node, each node once
   Place place;
+  std::string name{}; ///< the program's own (`@name`); empty: none
 
   NodeKind kind() const { return static_cast<NodeKind>(work.index()); }
 };
@@ -134,6 +156,7 @@ struct Graph {
   std::string name;
   std::vector<Node> nodes;
   Place place;
+  bool entry = true; ///< false: only a child of others
 
   std::size_t edge_count() const;
 };
@@ -171,8 +194,12 @@ struct Program {
 
   const Buffer &operator[](BufferId id) const { return buffers[id.index]; }
   const Kernel &operator[](KernelId id) const { return kernels[id.index]; }
+  const Graph &operator[](GraphId id) const { return graphs[id.index]; }
   SourceLocation locate(const Place &place) const;
 };
+
+/// Whether the region is its whole buffer whatever the parameters are.
+bool is_whole(const Program &program, const Region &region);
 
 /// What a node does to memory, one entry for each region it touches.
 struct Effect {
@@ -180,9 +207,10 @@ struct Effect {
   bool reads = false;
   bool writes = false;
 };
+/// A child node does what the nodes of its graph do.
 std::vector<Effect> effects_of(const Program &program, const Node &node);
 
-/// The name people know a node by: "kernel saxpy", "copy x <- hx", "fill x".
+/// The name people know a node by: its own, else "kernel saxpy", "copy x[3, 0:4] <- hx", "fill x".
 std::string describe(const Program &program, const Node &node);
 
 /// Everything that is wrong with a program's structure: indices out of range, operands after their

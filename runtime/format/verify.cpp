@@ -156,6 +156,9 @@ private:
       for (const ExprId extent : buffer.shape) {
         need_integer(extent, where, "an extent");
       }
+      if (buffer.mapped && buffer.space != MemorySpace::Host) {
+        problem(where, "only host memory is mapped");
+      }
     }
   }
 
@@ -200,8 +203,16 @@ private:
       problem(where, "it names no buffer");
       return;
     }
-    need_integer(region.offset, where, "an offset");
-    need_integer(region.count, where, "a count");
+    const Buffer &buffer = program_[region.buffer];
+    if (region.ranges.size() != buffer.shape.size()) {
+      problem(where, "it gives " + std::to_string(region.ranges.size()) + " ranges for the " +
+                         std::to_string(buffer.shape.size()) + " dimensions of '" + buffer.name +
+                         "'");
+    }
+    for (const Range &range : region.ranges) {
+      need_integer(range.begin, where, "a range's begin");
+      need_integer(range.count, where, "a range's count");
+    }
   }
 
   void check_field(KernelId kernel, const NodeField &, const std::string &where) {
@@ -210,12 +221,20 @@ private:
     }
   }
 
+  void check_field(GraphId graph, const NodeField &, const std::string &where) {
+    // So no graph can contain itself, and whoever goes through the graphs in order knows a child
+    // before its users.
+    if (graph.index >= graph_.index || program_[graph].entry) {
+      problem(where, "its graph is not a child graph that stands before it");
+    }
+  }
+
   void check_field(ExprId id, const NodeField &field, const std::string &where) {
     need_expr(id, where, field.name);
   }
 
-  void check_field(ByteCount count, const NodeField &field, const std::string &where) {
-    need_integer(count, where, field.name);
+  void check_field(Quantity quantity, const NodeField &field, const std::string &where) {
+    need_integer(quantity, where, field.name);
   }
 
   void check_field(const Extents &extents, const NodeField &field, const std::string &where) {
@@ -308,7 +327,8 @@ private:
 
   void check_graphs() {
     check_names(program_.graphs, "graph");
-    for (const Graph &graph : program_.graphs) {
+    for (graph_ = {0}; graph_.index < program_.graphs.size(); ++graph_.index) {
+      const Graph &graph = program_[graph_];
       need_place(graph.place, "graph '" + graph.name + "'");
       for (std::size_t i = 0; i < graph.nodes.size(); ++i) {
         check_node(graph, i);
@@ -320,6 +340,7 @@ private:
   std::size_t limit_;
   std::vector<std::string> problems_;
   std::size_t found_ = 0; ///< problems, those beyond the limit too
+  GraphId graph_;         ///< under inspection
 };
 
 } // namespace

@@ -42,6 +42,8 @@ public:
   virtual std::size_t size() const = 0;
 };
 
+class DeviceGraph;
+
 struct Dim3 {
   std::uint32_t x = 1, y = 1, z = 1;
 };
@@ -55,6 +57,9 @@ struct KernelParams {
   std::uint32_t shared_bytes = 0;
   /// One slot for each kernel parameter; its low bytes hold the scalar or the address.
   std::vector<std::uint64_t> arguments;
+  Dim3 cluster = {};
+  bool cooperative = false;
+  int priority = 0; ///< as CUDA's: the lower, the earlier
 };
 
 struct CopyParams {
@@ -70,7 +75,12 @@ struct FillParams {
   std::size_t count = 0;           ///< elements, at least 1
 };
 
-using NodeParams = std::variant<KernelParams, CopyParams, FillParams>;
+/// Not changed any more; one graph may be the child of several nodes.
+struct ChildParams {
+  const DeviceGraph *graph = nullptr;
+};
+
+using NodeParams = std::variant<KernelParams, CopyParams, FillParams, ChildParams>;
 
 #define CGRT_NODE_KIND(name, id, ...)                                                              \
   static_assert(std::is_same_v<std::variant_alternative_t<id, NodeParams>, name##Params>);

@@ -20,14 +20,41 @@ Dim3 to_dim3(const std::array<std::int64_t, 3> &extents) {
 
 } // namespace
 
-void GraphBuilder::build(const format::Graph &graph, DeviceGraph &target) const {
+std::vector<std::unique_ptr<DeviceGraph>> GraphBuilder::build(format::GraphId graph,
+                                                              const CreateGraph &create) const {
+  // A child stands before the graphs that use it, so one pass down finds all, one up builds them.
+  std::vector<bool> needed(graph.index + 1, false);
+  needed[graph.index] = true;
+  for (std::uint32_t index = graph.index + 1; index-- > 0;) {
+    if (needed[index]) {
+      for (const format::Node &node : program_.graphs[index].nodes) {
+        if (const auto *child = std::get_if<format::ChildWork>(&node.work)) {
+          needed[child->graph.index] = true;
+        }
+      }
+    }
+  }
+  std::vector<std::unique_ptr<DeviceGraph>> graphs;
+  Built built(needed.size(), nullptr);
+  for (std::uint32_t index = 0; index <= graph.index; ++index) {
+    if (needed[index]) {
+      graphs.push_back(create());
+      add_nodes(program_.graphs[index], built, *graphs.back());
+      built[index] = graphs.back().get();
+    }
+  }
+  return graphs;
+}
+
+void GraphBuilder::add_nodes(const format::Graph &graph, const Built &built,
+                             DeviceGraph &target) const {
   std::vector<std::uint32_t> added;
   added.reserve(graph.nodes.size());
   std::vector<std::uint32_t> dependencies;
   for (const format::Node &node : graph.nodes) {
     NodeLabel label{format::describe(program_, node), program_.locate(node.place)};
     const Resolved resolved =
-        std::visit([&](const auto &work) { return resolve(work, label); }, node.work);
+        std::visit([&](const auto &work) { return resolve(work, built, label); }, node.work);
     dependencies.clear();
     for (const format::Dependency &dependency : node.dependencies) {
       dependencies.push_back(added[dependency.node.index]);
@@ -37,7 +64,7 @@ void GraphBuilder::build(const format::Graph &graph, DeviceGraph &target) const 
   }
 }
 
-GraphBuilder::Resolved GraphBuilder::resolve(const format::KernelWork &work,
+GraphBuilder::Resolved GraphBuilder::resolve(const format::KernelWork &work, const Built &,
                                              const NodeLabel &label) const {
   constexpr std::array<std::string_view, 3> grid_roles = {"grid.x", "grid.y", "grid.z"};
   constexpr std::array<std::string_view, 3> block_roles = {"block.x", "block.y", "block.z"};
@@ -57,13 +84,16 @@ GraphBuilder::Resolved GraphBuilder::resolve(const format::KernelWork &work,
   if (!enabled) {
     geometry.grid = {1, 1, 1};
   }
-  return {KernelParams{&code_.function(work.kernel), to_dim3(geometry.grid),
-                       to_dim3(geometry.block), static_cast<std::uint32_t>(geometry.shared_bytes),
-                       arguments(work, label)},
+  return {KernelParams{&code_.function(work.kernel),
+                       to_dim3(geometry.grid),
+                       to_dim3(geometry.block),
+                       static_cast<std::uint32_t>(geometry.shared_bytes),
+                       arguments(work, label),
+                       {}},
           enabled};
 }
 
-GraphBuilder::Resolved GraphBuilder::resolve(const format::CopyWork &work,
+GraphBuilder::Resolved GraphBuilder::resolve(const format::CopyWork &work, const Built &,
                                              const NodeLabel &label) const {
   const ResolvedRegion destination = region(work.destination, label);
   const ResolvedRegion source = region(work.source, label);
@@ -83,7 +113,7 @@ GraphBuilder::Resolved GraphBuilder::resolve(const format::CopyWork &work,
   return {CopyParams{destination.data, source.data, source.bytes}};
 }
 
-GraphBuilder::Resolved GraphBuilder::resolve(const format::FillWork &work,
+GraphBuilder::Resolved GraphBuilder::resolve(const format::FillWork &work, const Built &,
                                              const NodeLabel &label) const {
   const ScalarType type = program_[work.destination.buffer].type;
   const auto pattern = static_cast<std::uint32_t>(scalar(work.value, type, "the value", label));
@@ -96,21 +126,35 @@ GraphBuilder::Resolved GraphBuilder::resolve(const format::FillWork &work,
                      static_cast<std::size_t>(destination.count)}};
 }
 
+GraphBuilder::Resolved GraphBuilder::resolve(const format::ChildWork &work, const Built &built,
+                                             const NodeLabel &) const {
+  return {ChildParams{built[work.graph.index]}};
+}
+
 GraphBuilder::ResolvedRegion GraphBuilder::region(const format::Region &region,
                                                   const NodeLabel &label) const {
   const format::Buffer &buffer = program_[region.buffer];
   const PlacedBuffer &placed = buffers_[region.buffer.index];
   ResolvedRegion resolved;
-  resolved.offset = parameters_.integer(region.offset, {label.text, buffer.name, label.where});
-  resolved.count = parameters_.integer(region.count, {label.text, buffer.name, label.where});
-  // Written so that no sum can overflow.
-  if (resolved.offset < 0 || resolved.count < 0 || resolved.offset > placed.elements ||
-      resolved.count > placed.elements - resolved.offset) {
-    refuse(label,
-           std::to_string(resolved.count) + " elements of " + buffer.name + " from element " +
-               std::to_string(resolved.offset) + " on are not within its " +
-               std::to_string(placed.elements),
-           "range");
+  resolved.count = 1;
+  for (std::size_t axis = 0; axis < region.ranges.size(); ++axis) {
+    const format::Range &range = region.ranges[axis];
+    const ExprUse use{label.text, buffer.name, label.where};
+    const std::int64_t begin = parameters_.integer(range.begin, use);
+    const std::int64_t count = parameters_.integer(range.count, use);
+    const std::int64_t extent = placed.extents[axis];
+    // Written so that no sum can overflow.
+    if (begin < 0 || count < 0 || begin > extent || count > extent - begin) {
+      refuse(label,
+             std::to_string(count) + " elements of " + buffer.name + " from element " +
+                 std::to_string(begin) + " on are not within its " + std::to_string(extent),
+             "range");
+    }
+    if (count != extent && resolved.count != 1) {
+      refuse(label, "a slice of " + buffer.name + " is not contiguous", "shape");
+    }
+    resolved.offset = resolved.offset * extent + begin;
+    resolved.count *= count;
   }
   const std::uint32_t element_bytes = format::size_of(buffer.type);
   resolved.bytes = static_cast<std::size_t>(resolved.count) * element_bytes;

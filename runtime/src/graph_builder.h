@@ -6,15 +6,17 @@
 #include "format/program.h"
 #include "parameters.h"
 
+#include <functional>
 #include <memory>
 #include <span>
+#include <vector>
 
 namespace cgrt {
 
 /// A buffer with its memory.
 struct PlacedBuffer {
   std::byte *data = nullptr;
-  std::int64_t elements = 0; ///< at least 0
+  std::vector<std::int64_t> extents; ///< each at least 0
 };
 
 class GraphBuilder {
@@ -30,11 +32,18 @@ public:
       : program_(program), parameters_(parameters), buffers_(buffers), code_(code),
         placeholder_(placeholder) {}
 
-  /// Adds every node of `graph` to `target`. Error{InvalidValue} names the first node that is not
-  /// legal with these parameters.
-  void build(const format::Graph &graph, DeviceGraph &target) const;
+  using CreateGraph = std::function<std::unique_ptr<DeviceGraph>()>;
+
+  /// Builds the children of `graph`, direct and indirect, each once, and then the graph itself,
+  /// which is the last of the result. They stay together until that one is instantiated.
+  /// Error{InvalidValue} names the first node that is not legal with these parameters.
+  std::vector<std::unique_ptr<DeviceGraph>> build(format::GraphId graph,
+                                                  const CreateGraph &create) const;
 
 private:
+  /// The graphs built so far, by their index; null where there is none.
+  using Built = std::vector<const DeviceGraph *>;
+
   struct Resolved {
     NodeParams params;
     bool enabled = true; ///< false: there is nothing to do, and `params` are a legal stand-in
@@ -46,9 +55,11 @@ private:
     std::size_t bytes = 0;
   };
 
-  Resolved resolve(const format::KernelWork &work, const NodeLabel &label) const;
-  Resolved resolve(const format::CopyWork &work, const NodeLabel &label) const;
-  Resolved resolve(const format::FillWork &work, const NodeLabel &label) const;
+  void add_nodes(const format::Graph &graph, const Built &built, DeviceGraph &target) const;
+  Resolved resolve(const format::KernelWork &work, const Built &, const NodeLabel &label) const;
+  Resolved resolve(const format::CopyWork &work, const Built &, const NodeLabel &label) const;
+  Resolved resolve(const format::FillWork &work, const Built &, const NodeLabel &label) const;
+  Resolved resolve(const format::ChildWork &work, const Built &built, const NodeLabel &) const;
 
   ResolvedRegion region(const format::Region &region, const NodeLabel &label) const;
   std::uint64_t scalar(format::ExprId id, ScalarType type, const std::string &role,

@@ -74,8 +74,7 @@ struct Instance::State {
     for (std::size_t i = 0; i < views.size(); ++i) {
       const BufferView &view = views[i];
       memory.push_back(allocate(contents().buffers[i], view));
-      placed.push_back({memory.back()->data(),
-                        static_cast<std::int64_t>(view.bytes / format::size_of(view.type))});
+      placed.push_back({memory.back()->data(), {view.shape.begin(), view.shape.end()}});
     }
     placeholder = device.backend().allocate(MemorySpace::Device, GraphBuilder::placeholder_bytes);
   }
@@ -177,8 +176,10 @@ std::vector<std::byte> Instance::read(const std::string &name) const {
 
 Executable Instance::executable(const std::string &graph) {
   const State &state = *state_;
-  for (const format::Graph &candidate : state.contents().graphs) {
-    if (candidate.name != graph) {
+  const std::vector<format::Graph> &graphs = state.contents().graphs;
+  for (std::uint32_t index = 0; index < graphs.size(); ++index) {
+    const format::Graph &candidate = graphs[index];
+    if (!candidate.entry || candidate.name != graph) {
       continue;
     }
     auto made = std::make_shared<Executable::State>();
@@ -186,13 +187,13 @@ Executable Instance::executable(const std::string &graph) {
     made->nodes = candidate.nodes.size();
     made->edges = candidate.edge_count();
     const auto start = std::chrono::steady_clock::now();
-    const std::unique_ptr<DeviceGraph> target = state.device.backend().create_graph();
-    GraphBuilder(state.contents(), state.parameters, state.placed, *state.code,
-                 state.placeholder->data())
-        .build(candidate, *target);
+    const std::vector<std::unique_ptr<DeviceGraph>> device_graphs =
+        GraphBuilder(state.contents(), state.parameters, state.placed, *state.code,
+                     state.placeholder->data())
+            .build({index}, [&] { return state.device.backend().create_graph(); });
     made->times.build_us = microseconds_since(start);
     const auto built = std::chrono::steady_clock::now();
-    made->executable = target->instantiate();
+    made->executable = device_graphs.back()->instantiate();
     made->times.instantiate_us = microseconds_since(built);
     return Executable(std::move(made));
   }

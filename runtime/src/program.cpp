@@ -78,7 +78,9 @@ std::vector<BufferInfo> Program::buffers() const {
 std::vector<GraphInfo> Program::graphs() const {
   std::vector<GraphInfo> infos;
   for (const format::Graph &graph : contents_->graphs) {
-    infos.push_back({graph.name, graph.nodes.size(), graph.edge_count()});
+    if (graph.entry) {
+      infos.push_back({graph.name, graph.nodes.size(), graph.edge_count()});
+    }
   }
   return infos;
 }

@@ -51,6 +51,9 @@ std::shared_ptr<const cgrt::format::Program> chain_program(std::uint32_t nodes) 
                            {one, one, one},
                            {one, one, one},
                            zero,
+                           {one, one, one},
+                           zero,
+                           zero,
                            {}};
     if (index > 0) {
       node.dependencies.push_back(Dependency{NodeId{index - 1}, {}});

@@ -34,7 +34,7 @@ std::shared_ptr<const cgrt::format::Program> chain(std::int64_t nodes) {
   graph.name = "main";
   for (std::int64_t index = 0; index < nodes; ++index) {
     cgrt::format::Node node;
-    node.work = FillWork{{BufferId{0}, exprs.constant(Value::of(index)), one}, zero};
+    node.work = FillWork{{BufferId{0}, {{exprs.constant(Value::of(index)), one}}}, zero};
     if (index > 0) {
       const NodeId before{static_cast<std::uint32_t>(index - 1)};
       node.dependencies.push_back(Dependency{before, BufferId{0}});

@@ -83,8 +83,10 @@ TEST(Bundle, SaysWhatIsWrong) {
   auto bytes = encode_bundle(sample().program);
   auto newer = bytes;
   newer[8] = std::byte{bundle_version + 1};
-  EXPECT_THAT(refusal(newer), testing::AllOf(HasSubstr("test.cgb"), HasSubstr("version 2"),
-                                             HasSubstr("update cgrt")));
+  EXPECT_THAT(refusal(newer),
+              testing::AllOf(HasSubstr("test.cgb"),
+                             HasSubstr("version " + std::to_string(bundle_version + 1)),
+                             HasSubstr("update cgrt")));
   auto longer = bytes;
   longer.push_back(std::byte{0});
   EXPECT_THAT(refusal(longer), HasSubstr("bytes follow"));
@@ -148,7 +150,7 @@ TEST(Verify, FindsEachBrokenRule) {
        [](Program &p) {
          const auto region =
              std::get<Region>(std::get<KernelWork>(p.graphs[0].nodes[1].work).arguments[2]);
-         p.graphs[0].nodes[1].work = FillWork{region, region.count};
+         p.graphs[0].nodes[1].work = FillWork{region, region.ranges[0].count};
        }},
       {"does not stand before it",
        [](Program &p) {

@@ -68,13 +68,22 @@ protected:
 
   ExprId number(std::int64_t value) { return program_.exprs.constant(Value::of(value)); }
   Region region(std::uint32_t buffer, ExprId offset, ExprId count) {
-    return {BufferId{buffer}, offset, count};
+    return {BufferId{buffer}, {{offset, count}}};
   }
   Region whole(std::uint32_t buffer) { return region(buffer, number(0), n_); }
 
   format::KernelWork launch(ExprId grid, ExprId k, Region a, Region b) {
     const ExprId one = number(1);
-    return {{0}, {grid, one, one}, {number(32), one, one}, number(64), {k, a, b}};
+    format::KernelWork work;
+    work.kernel = {0};
+    work.grid = {grid, one, one};
+    work.block = {number(32), one, one};
+    work.shared_bytes = number(64);
+    work.cluster = {one, one, one};
+    work.cooperative = number(0);
+    work.priority = number(0);
+    work.arguments = {k, a, b};
+    return work;
   }
 
   void add(format::Work work, std::vector<format::Dependency> dependencies = {}) {
@@ -86,11 +95,14 @@ protected:
     const Parameters parameters(program_, {{"n", n}});
     std::array<PlacedBuffer, 3> buffers;
     for (std::size_t i = 0; i < 3; ++i) {
-      buffers[i] = {address(i, 0), n};
+      buffers[i] = {address(i, 0), {n}};
     }
-    RecordingGraph target;
-    GraphBuilder(program_, parameters, buffers, code_, address(9, 0)).build(graph_, target);
-    return target.nodes;
+    program_.graphs = {graph_};
+    const auto built =
+        GraphBuilder(program_, parameters, buffers, code_, address(9, 0)).build({0}, [] {
+          return std::make_unique<RecordingGraph>();
+        });
+    return static_cast<const RecordingGraph &>(*built.back()).nodes;
   }
 
   std::string error(std::int64_t n) {
@@ -196,8 +208,9 @@ TEST_F(GraphBuilderTest, RefusesFillValuesOutsideTheElementType) {
 
 TEST_F(GraphBuilderTest, RefusesRangesOutsideTheirBuffer) {
   add(format::CopyWork{region(0, number(8), number(3)), region(1, number(0), number(3))});
-  EXPECT_EQ(error(10), "g.cgraph:10: copy x <- y: 3 elements of x from element 8 on are not "
-                       "within its 10 [range]");
+  EXPECT_EQ(error(10),
+            "g.cgraph:10: copy x[8:11] <- y[0:3]: 3 elements of x from element 8 on are not "
+            "within its 10 [range]");
   EXPECT_EQ(error(11), "no error");
 }
 
@@ -213,13 +226,15 @@ TEST_F(GraphBuilderTest, RefusesNegativeAndHugeRangesWithoutOverflow) {
 
 TEST_F(GraphBuilderTest, RefusesCopiesOfDifferentCounts) {
   add(format::CopyWork{region(0, number(0), number(4)), region(1, number(0), n_)});
-  EXPECT_EQ(error(5), "g.cgraph:10: copy x <- y: the destination has 4 elements, the source has 5 "
-                      "[shape]");
+  EXPECT_EQ(error(5),
+            "g.cgraph:10: copy x[0:4] <- y: the destination has 4 elements, the source has 5 "
+            "[shape]");
 }
 
 TEST_F(GraphBuilderTest, RefusesOverlaps) {
   add(format::CopyWork{region(0, number(4), number(5)), region(0, number(0), number(5))});
-  EXPECT_EQ(error(10), "g.cgraph:10: copy x <- x: the source and the destination overlap [alias]");
+  EXPECT_EQ(error(10),
+            "g.cgraph:10: copy x[4:9] <- x[0:5]: the source and the destination overlap [alias]");
   graph_.nodes.clear();
   add(format::CopyWork{region(0, number(5), number(5)), region(0, number(0), number(5))});
   EXPECT_EQ(error(10), "no error");

@@ -105,6 +105,14 @@ cudaGraphNodeParams CudaGraph::node_params(const FillParams &params, const NodeL
   return result;
 }
 
+cudaGraphNodeParams CudaGraph::node_params(const ChildParams &params, const NodeLabel &) {
+  cudaGraphNodeParams result = {};
+  result.type = cudaGraphNodeTypeGraph;
+  result.graph.graph = static_cast<const CudaGraph &>(*params.graph).graph_;
+  result.graph.ownership = cudaGraphChildGraphOwnershipClone;
+  return result;
+}
+
 NodeLabel CudaGraph::label_of(cudaGraphNode_t node) const {
   const auto found = std::find(nodes_.begin(), nodes_.end(), node);
   return found == nodes_.end() ? NodeLabel{}

@@ -25,6 +25,7 @@ private:
   cudaGraphNodeParams node_params(const KernelParams &params, const NodeLabel &label);
   cudaGraphNodeParams node_params(const CopyParams &params, const NodeLabel &label);
   cudaGraphNodeParams node_params(const FillParams &params, const NodeLabel &label);
+  cudaGraphNodeParams node_params(const ChildParams &params, const NodeLabel &label);
 
   /// Whom a failed instantiation is about; an empty label where CUDA does not say.
   NodeLabel label_of(cudaGraphNode_t node) const;

@@ -8,13 +8,48 @@ namespace cgrt {
 std::uint32_t HostGraph::add_node(const NodeParams &params,
                                   std::span<const std::uint32_t> dependencies, NodeLabel label,
                                   bool enabled) {
-  const auto index = static_cast<std::uint32_t>(nodes_.size());
+  const std::uint32_t begin = append(params, std::move(label), enabled);
   for (const std::uint32_t dependency : dependencies) {
-    nodes_[dependency].successors.push_back(index);
+    connect(ends_[dependency], begin);
   }
-  nodes_.push_back(
-      {params, std::move(label), enabled, static_cast<std::uint32_t>(dependencies.size()), {}});
-  return index;
+  const auto *child = std::get_if<ChildParams>(&params);
+  ends_.push_back(child == nullptr
+                      ? begin
+                      : append_child(static_cast<const HostGraph &>(*child->graph), begin));
+  return static_cast<std::uint32_t>(ends_.size() - 1);
+}
+
+std::uint32_t HostGraph::append(const NodeParams &params, NodeLabel label, bool enabled) {
+  nodes_.push_back({params, std::move(label), enabled, 0, {}});
+  return static_cast<std::uint32_t>(nodes_.size() - 1);
+}
+
+void HostGraph::connect(std::uint32_t before, std::uint32_t after) {
+  nodes_[before].successors.push_back(after);
+  ++nodes_[after].dependencies;
+}
+
+/// The child's nodes, all of them after `begin`; returns the node that comes after all of them.
+std::uint32_t HostGraph::append_child(const HostGraph &child, std::uint32_t begin) {
+  const auto first = static_cast<std::uint32_t>(nodes_.size());
+  for (const HostNode &node : child.nodes_) {
+    nodes_.push_back(node);
+    for (std::uint32_t &successor : nodes_.back().successors) {
+      successor += first;
+    }
+  }
+  const auto last = static_cast<std::uint32_t>(nodes_.size());
+  const std::uint32_t end = append(nodes_[begin].params, nodes_[begin].label, true);
+  connect(begin, end); // for a child without nodes
+  for (std::uint32_t index = first; index < last; ++index) {
+    if (child.nodes_[index - first].dependencies == 0) {
+      connect(begin, index);
+    }
+    if (child.nodes_[index - first].successors.empty()) {
+      connect(index, end);
+    }
+  }
+  return end;
 }
 
 std::unique_ptr<DeviceExecutable> HostGraph::instantiate() {

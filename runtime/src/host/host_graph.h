@@ -12,6 +12,8 @@
 
 namespace cgrt {
 
+/// A child graph's nodes become nodes of the graph that holds it, between two nodes that do nothing
+/// (its params are ChildParams): so they, too, mix with all that is independent of them.
 struct HostNode {
   NodeParams params;
   NodeLabel label;
@@ -32,7 +34,12 @@ public:
 private:
   KernelRunner &kernels_;
   std::uint64_t seed_;
+  std::uint32_t append(const NodeParams &params, NodeLabel label, bool enabled);
+  void connect(std::uint32_t before, std::uint32_t after);
+  std::uint32_t append_child(const HostGraph &child, std::uint32_t begin);
+
   std::vector<HostNode> nodes_;
+  std::vector<std::uint32_t> ends_; ///< for each node added, the one in nodes_ that is its last
 };
 
 class HostExecutable : public DeviceExecutable {
@@ -49,6 +56,7 @@ private:
   void run(const KernelParams &params);
   void run(const CopyParams &params);
   void run(const FillParams &params);
+  static void run(const ChildParams &) {}
 
   KernelRunner &kernels_;
   std::mt19937_64 random_;
