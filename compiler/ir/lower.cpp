@@ -133,11 +133,18 @@ private:
                                   parameter.mode.value_or(ast::Mode::In)});
       }
       program_.kernels.push_back(std::move(lowered));
-      module_.kernel_sources.push_back({kernel.body, kernel.body_range, kernel.name.range});
+      add_kernel_source({kernel.body, kernel.body_range}, kernel.name.range);
     }
+    std::vector<ConstantSource> &constants = module_.scopes.emplace_back().constants;
     for (std::size_t i = 0; i < file_.consts.size(); ++i) {
-      module_.constants.push_back(constant_source(file_.consts[i], *checked_.const_values[i]));
+      constants.push_back(constant_source(file_.consts[i], *checked_.const_values[i]));
     }
+  }
+
+  void add_kernel_source(CodeText body, const SourceRange &name) {
+    KernelSource &source = module_.kernel_sources.emplace_back();
+    source.body = body;
+    source.name = name;
   }
 
   /// What a kernel body sees of a const: its cast's type, else int, long long, bool or double as a
@@ -257,7 +264,7 @@ private:
     kernel.place = files_.place(range);
     const KernelId id{static_cast<std::uint32_t>(program_.kernels.size())};
     program_.kernels.push_back(std::move(kernel));
-    module_.kernel_sources.push_back({embedded::stdlib_kernels_fill_cuh, range, range});
+    add_kernel_source({embedded::stdlib_kernels_fill_cuh, range}, range);
     fill_kernels_.emplace(type, id);
     return id;
   }

@@ -12,8 +12,8 @@ namespace cgc {
 
 struct Module {
   cgrt::format::Program program;
+  std::vector<CodeScope> scopes;            ///< one for each source file with kernels
   std::vector<KernelSource> kernel_sources; ///< parallel to Program::kernels
-  std::vector<ConstantSource> constants;    ///< what kernel bodies see
 };
 
 /// The program as text: one line for each thing, expressions numbered. docs/ir.md describes it.

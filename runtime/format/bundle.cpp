@@ -117,8 +117,9 @@ private:
             decode(wire.place())};
   }
 
-  static std::vector<ExprId> decode_ids(const flatbuffers::Vector<std::uint32_t> &wire) {
-    std::vector<ExprId> ids;
+  template <typename Id>
+  static std::vector<Id> decode_ids(const flatbuffers::Vector<std::uint32_t> &wire) {
+    std::vector<Id> ids;
     for (const std::uint32_t index : wire) {
       ids.push_back({index});
     }
@@ -130,7 +131,7 @@ private:
             static_cast<ScalarType>(wire.type()),
             static_cast<MemorySpace>(wire.space()),
             static_cast<CallerAccess>(wire.access()),
-            decode_ids(*wire.shape()),
+            decode_ids<ExprId>(*wire.shape()),
             decode(wire.place())};
   }
 
@@ -145,6 +146,9 @@ private:
     kernel.symbol = wire.symbol()->str();
     decode_each(*wire.params(), kernel.params);
     kernel.place = decode(wire.place());
+    if (wire.cuda_symbol() != nullptr) {
+      kernel.cuda_symbol = wire.cuda_symbol()->str();
+    }
     return kernel;
   }
 
@@ -199,6 +203,7 @@ private:
     Image image;
     image.kind = static_cast<ImageKind>(wire.kind());
     image.architecture = wire.architecture()->str();
+    image.kernels = decode_ids<KernelId>(*wire.kernels());
     const auto *first = reinterpret_cast<const std::byte *>(wire.bytes()->data());
     image.bytes.assign(first, first + wire.bytes()->size());
     return image;
