@@ -83,7 +83,7 @@ private:
       break;
     }
 
-    const KernelUnit unit = {files_, module.constants, module.kernel_sources};
+    const KernelUnit unit = {files_, module.scopes, module.kernel_sources};
     timer_.time("kernels",
                 [&] { compile_kernels(module.program, unit, kernel_options(), diagnostics_); });
     const auto bundle =

@@ -277,7 +277,7 @@ private:
     const bool exact = exact_column(text, column, shown_line);
     const std::uint32_t begin = exact ? line.begin + column - 1 : line.begin;
     const KernelSource *kernel = kernel_named_in(line);
-    if (kernel != nullptr && !(exact && begin >= kernel->range.begin)) {
+    if (kernel != nullptr && !(exact && begin >= kernel->body.range.begin)) {
       return kernel->name; // what is generated around the body
     }
     if (exact) {

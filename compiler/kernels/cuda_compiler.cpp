@@ -35,7 +35,7 @@ std::string program_text(const Program &program, const KernelUnit &unit) {
     const Kernel &kernel = program.kernels[index];
     text += line_of_kernel(unit.sources[index], unit.files);
     text += "extern \"C\" __global__ void " + kernel.symbol + "(" + parameter_list(kernel) +
-            ") { cgk_" + kernel.name + "::body(" + argument_list(kernel) + "); }\n";
+            ") { cgk_" + kernel.symbol + "::body(" + argument_list(kernel) + "); }\n";
   }
   return text;
 }
@@ -118,8 +118,10 @@ void compile_for_cuda(Program &program, const KernelUnit &unit,
       report_compiler_log(output->log, "NVRTC", unit, diagnostics);
       return;
     }
-    images.push_back({ImageKind::Cubin, architecture, std::move(output->cubin)});
-    images.push_back({ImageKind::Ptx, "compute_" + *number, std::move(output->ptx)});
+    images.push_back(
+        {ImageKind::Cubin, architecture, all_kernels(program), std::move(output->cubin)});
+    images.push_back(
+        {ImageKind::Ptx, "compute_" + *number, all_kernels(program), std::move(output->ptx)});
   }
   std::move(images.begin(), images.end(), std::back_inserter(program.images));
 }

@@ -50,7 +50,7 @@ std::string entry_point(const Kernel &kernel) {
             ">(arguments, " + index + ");\n";
     arguments += (i == 0 ? "a" : ", a") + index;
   }
-  return text + "  while (cg_host::next_thread(block)) {\n    cgk_" + kernel.name + "::body(" +
+  return text + "  while (cg_host::next_thread(block)) {\n    cgk_" + kernel.symbol + "::body(" +
          arguments + ");\n  }\n}\n";
 }
 
@@ -245,6 +245,7 @@ void compile_for_host(Program &program, const KernelUnit &unit, Diagnostics &dia
   const auto *bytes = reinterpret_cast<const std::byte *>(outcome->image.data());
   program.images.push_back({ImageKind::HostSharedObject,
                             cgrt::host_abi::architecture,
+                            all_kernels(program),
                             {bytes, bytes + outcome->image.size()}});
 }
 

@@ -5,7 +5,12 @@
 #include "diag/diagnostics.h"
 #include "format/program.h"
 
+#include <cstddef>
+#include <cstdint>
+#include <optional>
 #include <string>
+#include <string_view>
+#include <utility>
 #include <vector>
 
 namespace cgc {
@@ -17,11 +22,32 @@ struct ConstantSource {
   std::string value; ///< C++ literal
 };
 
-/// The text of one kernel. Parallel to Program::kernels.
+/// C++ text and where it stands; the text lies in the SourceFiles, or in cgc itself.
+struct CodeText {
+  std::string_view text;
+  SourceRange range;
+};
+
+/// What the kernels of one source file share.
+struct CodeScope {
+  std::vector<ConstantSource> constants;
+  std::vector<CodeText> blocks; ///< its file-scope `cuda { }`, between the braces, in order
+};
+
+enum class BodyKind : std::uint8_t { Cuda, Source, Binary };
+
+/// The code of one kernel. Parallel to Program::kernels.
 struct KernelSource {
-  std::string_view body; ///< between the braces of `cuda { }`, exclusive
-  SourceRange range;     ///< of `body`
-  SourceRange name;      ///< of the kernel's name, for errors that belong to no line
+  std::uint32_t scope = 0; ///< into KernelUnit::scopes
+  BodyKind kind = BodyKind::Cuda;
+  CodeText body;           ///< of `cuda { }`, between the braces; the whole file for `source`
+  std::string cuda_symbol; ///< source: the function, maybe a template instance, "scale<float, 4>";
+                           ///< binary: its symbol
+  std::vector<std::byte> binary; ///< cubin, PTX or fatbin
+  /// Type parameters of a generic kernel's instance.
+  std::vector<std::pair<std::string, cgrt::ScalarType>> types;
+  std::optional<CodeText> host; ///< `host { }`, between the braces
+  SourceRange name;             ///< of the kernel's name, for errors that belong to no line
 };
 
 struct KernelCompileOptions {
@@ -34,7 +60,7 @@ struct KernelCompileOptions {
 /// What the compilers are given.
 struct KernelUnit {
   const SourceFiles &files;
-  const std::vector<ConstantSource> &constants;
+  const std::vector<CodeScope> &scopes;
   const std::vector<KernelSource> &sources;
 };
 

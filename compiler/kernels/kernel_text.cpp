@@ -52,8 +52,9 @@ bool mentions(std::string_view text, std::string_view word) {
 }
 
 bool any_body_mentions(const KernelUnit &unit, std::string_view word) {
-  return std::any_of(unit.sources.begin(), unit.sources.end(),
-                     [word](const KernelSource &source) { return mentions(source.body, word); });
+  return std::any_of(unit.sources.begin(), unit.sources.end(), [word](const KernelSource &source) {
+    return mentions(source.body.text, word);
+  });
 }
 
 /// The names that CUDA's headers give to a 16-bit type and its pair.
@@ -146,12 +147,13 @@ private:
   std::size_t at_ = 0;
 };
 
-std::string parameter(const KernelParam &param) {
+std::string parameter(const KernelParam &param, bool inplace) {
   const std::string type(cpp_spelling(param.type));
   if (!param.is_buffer) {
     return type + " " + param.name;
   }
-  return (param.mode == Mode::In ? "const " : "") + type + " *__restrict__ " + param.name;
+  return (param.mode == Mode::In ? "const " : "") + type + (inplace ? " *" : " *__restrict__ ") +
+         param.name;
 }
 
 std::string line_directive(const SourceFiles &files, FileId file, std::uint32_t line) {
@@ -194,7 +196,7 @@ std::string types_and_constants(const KernelUnit &unit) {
     }
     text.append("using ").append(spelling).append(" = ").append(name.cpp).append(";\n");
   }
-  for (const ConstantSource &constant : unit.constants) {
+  for (const ConstantSource &constant : unit.scopes.front().constants) {
     text += "constexpr " + constant.type + " " + constant.name + " = " + constant.value + ";\n";
   }
   return text;
@@ -204,18 +206,18 @@ std::string body_function(const Program &program, cgrt::format::KernelId kernel,
                           const KernelUnit &unit) {
   const Kernel &entry = program[kernel];
   const KernelSource &source = unit.sources[kernel.index];
-  const SourceFile &file = unit.files[source.range.file];
-  std::string text = "namespace cgk_" + entry.name + " {\n";
+  const SourceFile &file = unit.files[source.body.range.file];
+  std::string text = "namespace cgk_" + entry.symbol + " {\n";
   text += line_of_kernel(source, unit.files);
   text += "static __device__ __forceinline__ void body(" + parameter_list(entry) + ") {\n";
-  text += line_directive(unit.files, source.range.file, file.line_of(source.range.begin));
-  text.append(file.column_of(source.range.begin) - 1, ' ');
-  text += source.body;
+  text += line_directive(unit.files, source.body.range.file, file.line_of(source.body.range.begin));
+  text.append(file.column_of(source.body.range.begin) - 1, ' ');
+  text += source.body.text;
   // The empty line ends a comment even when the body's last line ends in a backslash.
   text += "\n\n";
-  text += line_directive(unit.files, source.range.file, file.line_of(source.range.end));
+  text += line_directive(unit.files, source.body.range.file, file.line_of(source.body.range.end));
   text += "}\n";
-  for (const std::string &macro : MacroScanner(source.body).defined()) {
+  for (const std::string &macro : MacroScanner(source.body.text).defined()) {
     text += "#undef " + macro + "\n";
   }
   text += "}\n";
@@ -239,9 +241,17 @@ std::string line_name(std::string_view file_name) {
 std::string parameter_list(const Kernel &kernel) {
   std::string text;
   for (const KernelParam &param : kernel.params) {
-    text += (text.empty() ? "" : ", ") + parameter(param);
+    text += (text.empty() ? "" : ", ") + parameter(param, kernel.inplace);
   }
   return text;
+}
+
+std::vector<cgrt::format::KernelId> all_kernels(const Program &program) {
+  std::vector<cgrt::format::KernelId> kernels(program.kernels.size());
+  for (std::uint32_t index = 0; index < kernels.size(); ++index) {
+    kernels[index] = {index};
+  }
+  return kernels;
 }
 
 std::string argument_list(const Kernel &kernel) {

@@ -19,7 +19,7 @@ bool uses_type(const cgrt::format::Program &program, const KernelUnit &unit, cgr
 std::string types_and_constants(const KernelUnit &unit);
 
 /// One kernel's body as a device function in a namespace of its own:
-///   namespace cgk_saxpy {
+///   namespace cgk_cg_saxpy {
 ///   #line 5 "/saxpy.cgraph"
 ///   static __device__ __forceinline__ void body(int n, float a, const float *__restrict__ x, …) {
 ///   #line 9 "/saxpy.cgraph"
@@ -41,6 +41,9 @@ std::string line_name(std::string_view file_name);
 
 /// "int n, float a, const float *__restrict__ x, float *__restrict__ y"
 std::string parameter_list(const cgrt::format::Kernel &kernel);
+
+/// Every kernel of the program.
+std::vector<cgrt::format::KernelId> all_kernels(const cgrt::format::Program &program);
 
 /// "n, a, x, y"
 std::string argument_list(const cgrt::format::Kernel &kernel);

@@ -121,8 +121,9 @@ private:
             decode(wire.place())};
   }
 
-  static std::vector<ExprId> decode_ids(const flatbuffers::Vector<std::uint32_t> &wire) {
-    std::vector<ExprId> ids;
+  template <typename Id>
+  static std::vector<Id> decode_ids(const flatbuffers::Vector<std::uint32_t> &wire) {
+    std::vector<Id> ids;
     for (const std::uint32_t index : wire) {
       ids.push_back({index});
     }
@@ -134,7 +135,7 @@ private:
             static_cast<ScalarType>(wire.type()),
             static_cast<MemorySpace>(wire.space()),
             static_cast<CallerAccess>(wire.access()),
-            decode_ids(*wire.shape()),
+            decode_ids<ExprId>(*wire.shape()),
             decode(wire.place()),
             wire.mapped()};
   }
@@ -152,6 +153,9 @@ private:
     kernel.place = decode(wire.place());
     kernel.inplace = wire.inplace();
     kernel.strided = wire.strided();
+    if (wire.cuda_symbol() != nullptr) {
+      kernel.cuda_symbol = wire.cuda_symbol()->str();
+    }
     return kernel;
   }
 
@@ -210,6 +214,7 @@ private:
     Image image;
     image.kind = static_cast<ImageKind>(wire.kind());
     image.architecture = wire.architecture()->str();
+    image.kernels = decode_ids<KernelId>(*wire.kernels());
     const auto *first = reinterpret_cast<const std::byte *>(wire.bytes()->data());
     image.bytes.assign(first, first + wire.bytes()->size());
     return image;

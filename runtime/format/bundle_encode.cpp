@@ -78,7 +78,7 @@ class Encoder {
   template <typename Ids> auto encode_ids(const Ids &ids) {
     std::vector<std::uint32_t> indices;
     indices.reserve(ids.size());
-    for (const ExprId id : ids) {
+    for (const auto id : ids) {
       indices.push_back(id.index);
     }
     return builder_.CreateVector(indices);
@@ -112,8 +112,9 @@ class Encoder {
     const auto symbol = builder_.CreateString(kernel.symbol);
     const auto params = encode_each(kernel.params);
     const wire::Place place = to_wire(kernel.place);
+    const auto cuda_symbol = builder_.CreateString(kernel.cuda_symbol);
     return wire::CreateKernel(builder_, name, symbol, params, &place, kernel.inplace,
-                              kernel.strided);
+                              kernel.strided, cuda_symbol);
   }
 
   Offset<wire::Node> encode(const Node &node) {
@@ -151,7 +152,9 @@ class Encoder {
     const auto architecture = builder_.CreateString(image.architecture);
     const auto bytes = builder_.CreateVector(
         reinterpret_cast<const std::uint8_t *>(image.bytes.data()), image.bytes.size());
-    return wire::CreateImage(builder_, static_cast<std::uint8_t>(image.kind), architecture, bytes);
+    const auto kernels = encode_ids(image.kernels);
+    return wire::CreateImage(builder_, static_cast<std::uint8_t>(image.kind), architecture, bytes,
+                             kernels);
   }
 
   flatbuffers::FlatBufferBuilder builder_;

@@ -12,7 +12,7 @@ std::string_view spelling(Mode mode) {
 }
 
 std::string_view spelling(ImageKind kind) {
-  constexpr std::array<std::string_view, 3> names = {"cubin", "ptx", "host"};
+  constexpr std::array<std::string_view, 4> names = {"cubin", "ptx", "host", "fatbin"};
   return names[static_cast<std::size_t>(kind)];
 }
 

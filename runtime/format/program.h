@@ -54,18 +54,24 @@ struct KernelParam {
   Mode mode = Mode::In; ///< of a buffer
 };
 
-/// A kernel as the devices find it: `symbol` in the cubin and PTX images, and with the prefix
-/// host_symbol_prefix in the host image.
+/// A kernel as the devices find it: cuda_name() in the cubin, PTX and fatbin images, and `symbol`
+/// with a prefix in the host images.
 struct Kernel {
   std::string name;
-  std::string symbol;
+  std::string symbol; ///< an identifier
   std::vector<KernelParam> params;
   Place place;
-  bool inplace = false; ///< its buffer arguments may overlap
+  std::string cuda_symbol = {}; ///< its name in cubin, PTX and fatbin images; empty: `symbol`
+  bool inplace = false;         ///< its buffer arguments may overlap
   bool strided = false; ///< generated: takes boxes by first element and computes strides itself
+
+  const std::string &cuda_name() const { return cuda_symbol.empty() ? symbol : cuda_symbol; }
 };
 
+/// Host code exports a kernel with the first prefix, or, if it is run once for a whole launch, with
+/// the second.
 inline constexpr std::string_view host_symbol_prefix = "cg_host_";
+inline constexpr std::string_view host_once_symbol_prefix = "cg_host_once_";
 
 /// Elements [begin, begin + count) along one dimension.
 struct Range {
@@ -172,13 +178,15 @@ struct Check {
   Place place;
 };
 
-enum class ImageKind : std::uint8_t { Cubin, Ptx, HostSharedObject };
+enum class ImageKind : std::uint8_t { Cubin, Ptx, HostSharedObject, Fatbin };
 std::string_view spelling(ImageKind kind);
 
-/// Machine code for all kernels of the program.
+/// Machine code for some of the program's kernels.
 struct Image {
   ImageKind kind = ImageKind::Cubin;
-  std::string architecture; ///< "sm_90" for Cubin, "compute_90" for Ptx, "x86_64" for host code
+  std::string architecture; ///< "sm_90" for Cubin, "compute_90" for Ptx, "x86_64" for host code,
+                            ///< empty for Fatbin, which says itself what it holds
+  std::vector<KernelId> kernels; ///< those it holds code for, ascending
   std::vector<std::byte> bytes;
 };
 

@@ -167,7 +167,8 @@ private:
     for (const Kernel &kernel : program_.kernels) {
       const std::string where = "kernel '" + kernel.name + "'";
       need_place(kernel.place, where);
-      if (kernel.symbol.empty() || kernel.symbol.find('\0') != std::string::npos) {
+      if (kernel.symbol.empty() || kernel.symbol.find('\0') != std::string::npos ||
+          kernel.cuda_symbol.find('\0') != std::string::npos) {
         problem(where, "it has no symbol");
       }
       for (const KernelParam &param : kernel.params) {
@@ -192,8 +193,16 @@ private:
 
   void check_images() {
     for (const Image &image : program_.images) {
-      if (image.kind > ImageKind::HostSharedObject || image.bytes.empty()) {
+      if (image.kind > ImageKind::Fatbin || image.bytes.empty()) {
         problem("an image", "it is empty or of an unknown kind");
+      }
+      std::uint32_t next = 0;
+      for (const KernelId kernel : image.kernels) {
+        if (kernel.index < next || kernel.index >= program_.kernels.size()) {
+          problem("an image", "its kernels are not ascending kernels of the program");
+          break;
+        }
+        next = kernel.index + 1;
       }
     }
   }

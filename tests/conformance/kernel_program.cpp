@@ -17,16 +17,17 @@ cgrt::format::Program compile(const std::vector<KernelText> &kernels, const std:
     program.kernels.push_back({kernel.name, kernel.name, kernel.params, {file, 1, 1}});
     const auto head = static_cast<std::uint32_t>(kernel.name.size());
     const auto size = static_cast<std::uint32_t>(kernel.body.size());
-    sources.push_back(
-        {files[file].text().substr(head + 1), {file, head + 1, head + 1 + size}, {file, 0, head}});
+    cgc::KernelSource &source = sources.emplace_back();
+    source.body = {files[file].text().substr(head + 1), {file, head + 1, head + 1 + size}};
+    source.name = {file, 0, head};
   }
   cgc::KernelCompileOptions options;
   options.host = target == "host";
   options.cuda = !options.host;
   options.architectures = {target};
-  const std::vector<cgc::ConstantSource> constants;
+  const std::vector<cgc::CodeScope> scopes(1);
   cgc::Diagnostics diagnostics;
-  compile_kernels(program, {files, constants, sources}, options, diagnostics);
+  compile_kernels(program, {files, scopes, sources}, options, diagnostics);
   if (diagnostics.has_errors()) {
     std::string text;
     llvm::raw_string_ostream out(text);

@@ -235,8 +235,8 @@ TEST_F(CudaDevice, CodeThatDoesNotCompileSaysWhy) {
 TEST_F(CudaDevice, CodeForOtherArchitecturesIsListed) {
   cgrt::format::Program program = ptx_program();
   program.images = {ptx_image("compute_999", ""),
-                    {cgrt::format::ImageKind::Cubin, "sm_20", {}},
-                    {cgrt::format::ImageKind::HostSharedObject, "x86_64", {}}};
+                    {cgrt::format::ImageKind::Cubin, "sm_20", {}, {}},
+                    {cgrt::format::ImageKind::HostSharedObject, "x86_64", {}, {}}};
   try {
     device().load(program);
     ADD_FAILURE();

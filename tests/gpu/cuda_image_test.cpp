@@ -17,7 +17,7 @@ std::string selected(const std::vector<std::string> &architectures, Capability d
     const ImageKind kind = architecture.rfind("sm_", 0) == 0        ? ImageKind::Cubin
                            : architecture.rfind("compute_", 0) == 0 ? ImageKind::Ptx
                                                                     : ImageKind::HostSharedObject;
-    program.images.push_back({kind, architecture, {}});
+    program.images.push_back({kind, architecture, {}, {}});
   }
   const cgrt::format::Image *image = cgrt::cuda::select_image(program, device);
   return image == nullptr ? "none" : image->architecture;
@@ -81,9 +81,10 @@ TEST(CheckWhole, TakesACubinAndNoPartOfOne) {
 
 TEST(CheckWhole, RefusesWhatIsNoCubin) {
   const std::vector<std::byte> zeros(4096);
-  EXPECT_FALSE(is_whole({ImageKind::Cubin, "sm_90", zeros}));
-  EXPECT_FALSE(is_whole({ImageKind::Cubin, "sm_90", {}}));
-  EXPECT_TRUE(is_whole({ImageKind::Ptx, "compute_90", zeros})); // its compiler says what is wrong
+  EXPECT_FALSE(is_whole({ImageKind::Cubin, "sm_90", {}, zeros}));
+  EXPECT_FALSE(is_whole({ImageKind::Cubin, "sm_90", {}, {}}));
+  EXPECT_TRUE(
+      is_whole({ImageKind::Ptx, "compute_90", {}, zeros})); // its compiler says what is wrong
 }
 
 } // namespace

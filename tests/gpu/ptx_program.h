@@ -71,7 +71,7 @@ $wait:
 
 inline format::Image ptx_image(std::string_view architecture, std::string_view text) {
   const auto *begin = reinterpret_cast<const std::byte *>(text.data());
-  return {format::ImageKind::Ptx, std::string(architecture), {begin, begin + text.size()}};
+  return {format::ImageKind::Ptx, std::string(architecture), {}, {begin, begin + text.size()}};
 }
 
 /// Kernels as PtxKernel numbers them; nothing else in it.

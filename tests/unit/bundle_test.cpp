@@ -34,7 +34,8 @@ cgc::Module sample() {
   EXPECT_EQ(compilation.messages(), "");
   cgc::Module module = compilation.module();
   module.program.images.push_back(
-      {ImageKind::Ptx, "compute_90", std::vector<std::byte>(5, std::byte{7})});
+      {ImageKind::Ptx, "compute_90", {KernelId{0}}, std::vector<std::byte>(5, std::byte{7})});
+  module.program.kernels[0].cuda_symbol = "_Z1kv";
   return module;
 }
 
@@ -57,6 +58,8 @@ TEST(Bundle, HoldsTheWholeProgram) {
   EXPECT_EQ(print(read), print(module));
   ASSERT_EQ(read.program.images.size(), 1U);
   EXPECT_EQ(read.program.images[0].architecture, "compute_90");
+  EXPECT_EQ(read.program.kernels[0].cuda_symbol, "_Z1kv");
+  EXPECT_EQ(read.program.images[0].kernels, module.program.images[0].kernels);
   EXPECT_EQ(read.program.images[0].bytes, module.program.images[0].bytes);
   EXPECT_EQ(encode_bundle(read.program), bytes);
 }
@@ -124,6 +127,13 @@ TEST(Verify, FindsEachBrokenRule) {
       {"dimensions", [](Program &p) { p.buffers[0].shape.clear(); }},
       {"is no expression", [](Program &p) { p.buffers[0].shape[0] = {100000}; }},
       {"no symbol", [](Program &p) { p.kernels[0].symbol.clear(); }},
+      {"no symbol", [](Program &p) { p.kernels[0].cuda_symbol = std::string("a\0b", 3); }},
+      {"ascending kernels", [](Program &p) { p.images[0].kernels = {{99}}; }},
+      {"ascending kernels",
+       [](Program &p) {
+         p.images[0].kernels = {{0}, {0}};
+       }},
+      {"unknown kind", [](Program &p) { p.images[0].kind = static_cast<ImageKind>(4); }},
       {"names no kernel",
        [](Program &p) { std::get<KernelWork>(p.graphs[0].nodes[2].work).kernel = {99}; }},
       {"arguments",

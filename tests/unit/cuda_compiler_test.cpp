@@ -61,7 +61,7 @@ KernelFixture saxpy() {
   fixture.add("saxpy",
               {scalar("n", ScalarType::I32), scalar("a", ScalarType::F32),
                buffer("x", ScalarType::F32, Mode::In), buffer("y", ScalarType::F32, Mode::InOut)});
-  fixture.constants = {{"TILE", "long long", "16"}};
+  fixture.scopes.front().constants = {{"TILE", "long long", "16"}};
   return fixture;
 }
 

@@ -75,7 +75,7 @@ std::string errors(KernelFixture &fixture) {
 KernelFixture fixture_of(const std::string &body) {
   KernelFixture fixture("kernel k(n: i32, x: inout f32[n]) cuda {\n" + body + "\n}");
   fixture.add("k", {scalar("n", ScalarType::I32), buffer("x", ScalarType::F32, Mode::InOut)});
-  fixture.constants = {{"TILE", "long long", "16"}};
+  fixture.scopes.front().constants = {{"TILE", "long long", "16"}};
   return fixture;
 }
 

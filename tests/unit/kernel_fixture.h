@@ -29,11 +29,13 @@ public:
     const auto name_end = static_cast<std::uint32_t>(name_at + name.size());
     const SourceRange body{file_, static_cast<std::uint32_t>(open + 1),
                            static_cast<std::uint32_t>(close + end.size() - 1)};
-    sources_.push_back({files_.text(body), body, {file_, name_at, name_end}});
+    KernelSource &source = sources.emplace_back();
+    source.body = {files_.text(body), body};
+    source.name = {file_, name_at, name_end};
     program.kernels.push_back({name, name, std::move(params), {}});
   }
 
-  KernelUnit unit() const { return {files_, constants, sources_}; }
+  KernelUnit unit() const { return {files_, scopes, sources}; }
   const SourceFiles &files() const { return files_; }
 
   std::string printed(const Diagnostics &diagnostics) const {
@@ -44,12 +46,12 @@ public:
   }
 
   cgrt::format::Program program;
-  std::vector<ConstantSource> constants;
+  std::vector<CodeScope> scopes{1};
+  std::vector<KernelSource> sources;
 
 private:
   SourceFiles files_;
   FileId file_;
-  std::vector<KernelSource> sources_;
 };
 
 inline cgrt::format::KernelParam scalar(std::string name, cgrt::ScalarType type) {

@@ -100,7 +100,7 @@ TEST(KernelText, AliasesOfSmallFloatsOnlyWhereSaid) {
 TEST(KernelText, ConstantsAreConstexpr) {
   KernelFixture fixture("kernel k cuda {\n}");
   fixture.add("k", {});
-  fixture.constants = {{"TILE", "long long", "16"}, {"eps", "double", "1e-06"}};
+  fixture.scopes.front().constants = {{"TILE", "long long", "16"}, {"eps", "double", "1e-06"}};
   const std::string text = cgc::types_and_constants(fixture.unit());
   EXPECT_NE(text.find("constexpr long long TILE = 16;\nconstexpr double eps = 1e-06;\n"),
             std::string::npos);

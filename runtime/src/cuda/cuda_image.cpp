@@ -58,6 +58,7 @@ std::optional<Architecture> architecture_of(const Image &image) {
   case ImageKind::Ptx:
     return parse_architecture(image.architecture, "compute_");
   case ImageKind::HostSharedObject:
+  case ImageKind::Fatbin:
     break;
   }
   return std::nullopt;
