@@ -1,15 +1,12 @@
 #include "ast/ast.h"
 
+#include "diag/quoted.h"
+
 #include "format/scalar_type.h"
 
 #include <llvm/Support/raw_ostream.h>
 
 namespace cgc::ast {
-
-std::string_view spelling(ClauseKind kind) {
-  constexpr std::string_view names[] = {"grid", "block", "shared"};
-  return names[static_cast<std::size_t>(kind)];
-}
 
 namespace {
 
@@ -19,8 +16,12 @@ public:
   explicit Printer(const File &file) : file_(file), out_(text_) {}
 
   std::string run() {
+    for (const Import &import : file_.imports) {
+      out_ << "import " << import.path << " as " << view(import.name) << "\n";
+    }
     for (const Const &constant : file_.consts) {
-      out_ << "const " << view(constant.name) << " = " << text(constant.value) << "\n";
+      print_const(constant);
+      out_ << "\n";
     }
     for (const Param &param : file_.params) {
       out_ << "param " << view(param.name) << ": " << cgrt::format::spelling(param.type);
@@ -29,19 +30,26 @@ public:
       }
       out_ << "\n";
     }
-    for (const Buffer &buffer : file_.buffers) {
-      print_buffer(buffer);
+    for (const std::uint32_t buffer : file_.file_buffers) {
+      print_attributes(file_.buffers[buffer].attributes);
+      print_buffer(file_.buffers[buffer]);
+      out_ << "\n";
+    }
+    for (const SourceRange &block : file_.cuda_blocks) {
+      out_ << "cuda block of " << block.end - block.begin << " bytes\n";
     }
     for (const Kernel &kernel : file_.kernels) {
       print_kernel(kernel);
     }
+    for (const Def &def : file_.defs) {
+      out_ << "def " << view(def.name) << "\n";
+      print_parameters(def.parameters);
+      print_block(def.body, 1);
+    }
     for (const Graph &graph : file_.graphs) {
+      print_attributes(graph.attributes);
       out_ << "graph " << view(graph.name) << "\n";
-      for (const Statement &statement : graph.statements) {
-        out_ << "  ";
-        std::visit([this](const auto &action) { print_action(action); }, statement.action);
-        out_ << "\n";
-      }
+      print_block(graph.body, 1);
     }
     return out_.str();
   }
@@ -62,7 +70,7 @@ private:
         part = expr.value.text();
         break;
       case ExprKind::Name:
-        part = expr.name;
+        part = qualified(expr);
         break;
       case ExprKind::Unary:
         part = std::string(cgrt::format::symbol(expr.op)) + take(expr.operands[0]);
@@ -82,11 +90,23 @@ private:
         part = std::string(cgrt::format::spelling(expr.type)) + "(" + take(expr.operands[0]) + ")";
         break;
       case ExprKind::Call:
-        part = std::string(expr.name) + "(";
+        part = qualified(expr) + "(";
         for (std::size_t a = 0; a < expr.arguments.size(); ++a) {
           part += (a == 0 ? "" : ", ") + take(expr.arguments[a]);
         }
         part += ")";
+        break;
+      case ExprKind::Index:
+        part = take(expr.operands[0]) + "[";
+        for (std::size_t a = 0; a < expr.arguments.size(); ++a) {
+          part += (a == 0 ? "" : ", ") + take(expr.arguments[a]);
+        }
+        part += "]";
+        break;
+      case ExprKind::Range:
+        part = expr.operands[0].valid() ? take(expr.operands[0]) : "";
+        part += ":";
+        part += expr.operands[1].valid() ? take(expr.operands[1]) : "";
         break;
       case ExprKind::Type:
         part = cgrt::format::spelling(expr.type);
@@ -97,13 +117,35 @@ private:
     return std::move(texts.back());
   }
 
-  void print_shape(const std::vector<ExprRef> &shape) {
-    const char *separator = "[";
-    for (const ExprRef extent : shape) {
-      out_ << separator << text(extent);
+  static std::string qualified(const Expr &expr) {
+    const std::string name(expr.name);
+    return expr.qualifier.empty() ? name : std::string(expr.qualifier) + "." + name;
+  }
+
+  void print_list(const std::vector<ExprRef> &values, const char *open, const char *close) {
+    out_ << open;
+    const char *separator = "";
+    for (const ExprRef value : values) {
+      out_ << separator << text(value);
       separator = ", ";
     }
-    out_ << "]";
+    out_ << close;
+  }
+
+  void print_const(const Const &constant) {
+    out_ << "const " << view(constant.name) << " = " << text(constant.value);
+  }
+
+  void print_attributes(const Attributes &attributes) {
+    for (const Attribute &attribute : attributes) {
+      out_ << "@" << view(attribute.name);
+      if (attribute.text) {
+        out_ << "(" << quoted(*attribute.text) << ")";
+      } else if (!attribute.arguments.empty()) {
+        print_list(attribute.arguments, "(", ")");
+      }
+      out_ << " ";
+    }
   }
 
   void print_buffer(const Buffer &buffer) {
@@ -111,51 +153,117 @@ private:
     out_ << (buffer.space == MemorySpace::Host ? "host " : "device ")
          << accesses[static_cast<std::size_t>(buffer.access)] << view(buffer.name) << ": "
          << cgrt::format::spelling(buffer.type);
-    print_shape(buffer.shape);
-    out_ << "\n";
+    print_list(buffer.shape, "[", "]");
   }
 
-  void print_kernel(const Kernel &kernel) {
-    out_ << "kernel " << view(kernel.name) << "\n";
-    for (const KernelParameter &parameter : kernel.parameters) {
+  void print_parameters(const std::vector<Parameter> &parameters) {
+    for (const Parameter &parameter : parameters) {
       out_ << "  " << view(parameter.name) << ": ";
       if (parameter.mode) {
         out_ << cgrt::format::spelling(*parameter.mode) << " ";
       }
-      out_ << cgrt::format::spelling(parameter.type);
+      if (parameter.type_name) {
+        out_ << view(*parameter.type_name);
+      } else {
+        out_ << cgrt::format::spelling(parameter.type);
+      }
       if (parameter.mode) {
-        print_shape(parameter.shape);
+        print_list(parameter.shape, "[", "]");
       }
       out_ << "\n";
     }
-    for (const KernelClause &clause : kernel.clauses) {
-      out_ << "  " << spelling(clause.kind) << "(";
-      const char *separator = "";
-      for (const ExprRef value : clause.values) {
-        out_ << separator << text(value);
+  }
+
+  void print_kernel(const Kernel &kernel) {
+    print_attributes(kernel.attributes);
+    out_ << "kernel " << view(kernel.name) << "\n";
+    for (const TypeParameter &type : kernel.type_parameters) {
+      out_ << "  type " << view(type.name);
+      const char *separator = ": ";
+      for (const ScalarType allowed : type.types) {
+        out_ << separator << cgrt::format::spelling(allowed);
         separator = ", ";
       }
-      out_ << ")\n";
+      out_ << "\n";
     }
-    out_ << "  body of " << kernel.body.size() << " bytes\n";
+    print_parameters(kernel.parameters);
+    for (const KernelClause &clause : kernel.clauses) {
+      out_ << "  " << view(clause.name);
+      print_list(clause.values, "(", ")\n");
+    }
+    for (const KernelBody &body : kernel.bodies) {
+      print_body(body);
+    }
+  }
+
+  void print_body(const KernelBody &body) {
+    if (body.kind == BodyKind::Cuda || body.kind == BodyKind::Host) {
+      out_ << (body.kind == BodyKind::Host ? "  host body of " : "  body of ")
+           << body.range.end - body.range.begin << " bytes\n";
+      return;
+    }
+    out_ << (body.kind == BodyKind::Source ? "  source " : "  binary ") << quoted(body.path);
+    if (body.symbol) {
+      out_ << " symbol " << quoted(*body.symbol);
+    }
+    out_ << "\n";
+  }
+
+  // Blocks nest no deeper than brackets may.
+  void print_block(const Block &block, std::size_t depth) {
+    for (const Statement &statement : block.statements) {
+      out_.indent(static_cast<unsigned>(2 * depth));
+      print_attributes(statement.attributes);
+      if (statement.label) {
+        out_ << view(*statement.label) << ": ";
+      }
+      std::visit([this](const auto &action) { print_action(action); }, statement.action);
+      const char *separator = " after ";
+      for (const Name &name : statement.after) {
+        out_ << separator << view(name);
+        separator = ", ";
+      }
+      out_ << "\n";
+      if (const auto *loop = std::get_if<ForStatement>(&statement.action)) {
+        print_block(loop->body, depth + 1);
+      } else if (const auto *scope = std::get_if<ScopeStatement>(&statement.action)) {
+        print_block(scope->body, depth + 1);
+      }
+    }
   }
 
   void print_action(const CopyStatement &copy) {
-    out_ << "copy " << view(copy.destination) << " <- " << view(copy.source);
+    out_ << "copy " << text(copy.destination) << " <- " << text(copy.source);
   }
-
   void print_action(const FillStatement &fill) {
-    out_ << "fill " << view(fill.destination) << " <- " << text(fill.value);
+    out_ << "fill " << text(fill.destination) << " <- " << text(fill.value);
   }
-
   void print_action(const LaunchStatement &launch) {
-    out_ << "launch " << view(launch.kernel) << "(";
-    const char *separator = "";
-    for (const ExprRef argument : launch.arguments) {
-      out_ << separator << text(argument);
-      separator = ", ";
+    out_ << (launch.child ? "child " : "launch ") << text(launch.callee);
+    if (launch.geometry) {
+      print_list(launch.geometry->grid, "<<<(", "), ");
+      print_list(launch.geometry->block, "(", ")");
+      if (launch.geometry->shared.valid()) {
+        out_ << ", " << text(launch.geometry->shared);
+      }
+      out_ << ">>>";
     }
-    out_ << ")";
+    print_list(launch.arguments, "(", ")");
+  }
+  void print_action(const ForStatement &loop) {
+    out_ << "for " << view(file_.loops[loop.variable]) << " in " << text(loop.begin) << ".."
+         << text(loop.end);
+  }
+  void print_action(const SyncStatement &) { out_ << "sync"; }
+  void print_action(const ScopeStatement &) { out_ << "scope"; }
+  void print_action(const BufferStatement &declared) {
+    for (std::uint32_t i = 0; i < declared.count; ++i) {
+      out_ << (i == 0 ? "" : "; ");
+      print_buffer(file_.buffers[declared.first + i]);
+    }
+  }
+  void print_action(const ConstStatement &declared) {
+    print_const(file_.local_consts[declared.index]);
   }
 
   const File &file_;

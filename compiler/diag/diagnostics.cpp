@@ -100,7 +100,7 @@ public:
 
   void print(const Diagnostic &diagnostic) {
     const DiagInfo &entry = info(diagnostic.id);
-    message(entry.severity, diagnostic.range, diagnostic.message, entry.slug);
+    message(diagnostic.severity, diagnostic.range, diagnostic.message, entry.slug);
     for (const Note &note : diagnostic.notes) {
       message(Severity::Note, note.range, note.message, {});
     }
@@ -180,8 +180,8 @@ std::size_t diagnostic_count() {
 }
 
 Diagnostic &Diagnostics::add(Diag id, SourceRange range, std::string message) {
-  Diagnostic diagnostic{id, range, std::move(message), {}};
-  if (info(id).severity == Severity::Error) {
+  Diagnostic diagnostic{id, range, std::move(message), {}, info(id).severity};
+  if (diagnostic.severity == Severity::Error) {
     if (range.valid() && !error_places_.emplace(range.file.index, range.begin).second) {
       dropped_ = std::move(diagnostic);
       return dropped_;
@@ -189,6 +189,15 @@ Diagnostic &Diagnostics::add(Diag id, SourceRange range, std::string message) {
     ++errors_;
   }
   return diagnostics_.emplace_back(std::move(diagnostic));
+}
+
+void Diagnostics::promote_warnings() {
+  for (Diagnostic &diagnostic : diagnostics_) {
+    if (diagnostic.severity == Severity::Warning) {
+      diagnostic.severity = Severity::Error;
+      ++errors_;
+    }
+  }
 }
 
 void Diagnostics::print(llvm::raw_ostream &out, const SourceFiles &files, bool colors) const {
@@ -206,7 +215,7 @@ void Diagnostics::print(llvm::raw_ostream &out, const SourceFiles &files, bool c
   Printer printer(out, files, colors);
   std::size_t errors = 0;
   for (const Diagnostic *diagnostic : ordered) {
-    if (info(diagnostic->id).severity == Severity::Error && ++errors > max_errors) {
+    if (diagnostic->severity == Severity::Error && ++errors > max_errors) {
       continue;
     }
     printer.print(*diagnostic);

@@ -43,6 +43,7 @@ struct Diagnostic {
   SourceRange range;
   std::string message;
   std::vector<Note> notes;
+  Severity severity = Severity::Error;
 };
 
 /// Collects what the phases report.
@@ -54,6 +55,16 @@ public:
   template <typename... Args> Diagnostic &report(Diag id, SourceRange range, const Args &...args) {
     return add(id, range, llvm::formatv(info(id).text.data(), text_of(args)...).str());
   }
+
+  /// Adds a note to each diagnostic from the `first` on: where the code at fault was called from.
+  void add_note_from(std::size_t first, const Note &note) {
+    for (std::size_t i = first; i < diagnostics_.size(); ++i) {
+      diagnostics_[i].notes.push_back(note);
+    }
+  }
+
+  /// Makes errors of all warnings so far.
+  void promote_warnings();
 
   std::size_t error_count() const { return errors_; }
   bool has_errors() const { return errors_ != 0; }

@@ -7,7 +7,7 @@
 #include "emit/dot.h"
 #include "ir/lower.h"
 #include "kernels/kernel_compiler.h"
-#include "parse/parser.h"
+#include "parse/modules.h"
 #include "passes/pass.h"
 #include "sema/sema.h"
 
@@ -46,16 +46,18 @@ private:
       return fail(CompileStatus::InputErrors, file.takeError());
     }
 
-    const ast::File tree = timer_.time("parse", [&] { return parse(files_, *file, diagnostics_); });
-    if (llvm::Error unknown = check_defines(*defines, tree)) {
+    const ModuleTrees trees = timer_.time("parse", [&] {
+      return load_modules(files_, *file, options_.include_folders, diagnostics_);
+    });
+    if (llvm::Error unknown = check_defines(*defines, *trees.back())) {
       return fail(CompileStatus::WrongUsage, std::move(unknown));
     }
     if (options_.emit == Emit::Ast) {
-      return done(ast::print(tree));
+      return done(ast::print(*trees.back()));
     }
 
-    const CheckedFile checked =
-        timer_.time("sema", [&] { return check(tree, *defines, diagnostics_); });
+    const CheckedProgram checked =
+        timer_.time("sema", [&] { return check(trees, files_, *defines, diagnostics_); });
     if (!checked.can_lower) {
       return {CompileStatus::InputErrors, ""};
     }
@@ -67,8 +69,11 @@ private:
     verify_after("lower", module);
 
     for (const Pass &pass : passes()) {
-      timer_.time(pass.name, [&] { pass.run(module); });
+      timer_.time(pass.name, [&] { pass.run(module, diagnostics_); });
       verify_after(pass.name, module);
+    }
+    if (diagnostics_.has_errors()) {
+      return {CompileStatus::InputErrors, ""};
     }
 
     switch (options_.emit) {
@@ -91,7 +96,10 @@ private:
     return done({reinterpret_cast<const char *>(bundle.data()), bundle.size()});
   }
 
-  CompileResult done(std::string output) const {
+  CompileResult done(std::string output) {
+    if (options_.warnings_are_errors) {
+      diagnostics_.promote_warnings();
+    }
     if (diagnostics_.has_errors()) {
       return {failure_status(), ""};
     }

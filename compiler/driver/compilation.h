@@ -17,12 +17,14 @@ enum class Target : std::uint8_t { Default, Cuda, Host, Both };
 
 struct CompileOptions {
   std::string input;                ///< path of the .cgraph file
-  std::vector<std::string> defines; ///< NAME=VALUE, for file-scope consts
+  std::vector<std::string> defines; ///< NAME=VALUE, for file-scope consts of the main file
+  std::vector<std::string> include_folders; ///< where imports are looked for, after the file's own
   Emit emit = Emit::Bundle;
   Target target = Target::Default;
   std::vector<std::string> architectures = {"sm_90"}; ///< of the CUDA code
   bool print_after_all = false; ///< prints the IR after lowering and after each pass
   bool time_passes = false;     ///< prints how long each phase took
+  bool warnings_are_errors = false;
   bool colors = false;
 };
 

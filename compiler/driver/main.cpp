@@ -42,6 +42,9 @@ struct CommandLine {
                                       cl::desc("CUDA architectures to compile for")};
   cl::list<std::string> defines{"D", cl::Prefix, cl::value_desc("NAME=VALUE"), cl::cat(category),
                                 cl::desc("The value of a file-scope const")};
+  cl::list<std::string> include_folders{"I", cl::Prefix, cl::value_desc("DIR"), cl::cat(category),
+                                        cl::desc("A folder to look for imports in")};
+  cl::opt<bool> werror{"Werror", cl::cat(category), cl::desc("Make errors of warnings")};
   cl::opt<bool> print_after_all{"print-after-all", cl::cat(category),
                                 cl::desc("Print the IR after lowering and after each pass")};
   cl::opt<bool> time_passes{"time-passes", cl::cat(category),
@@ -65,6 +68,8 @@ cgc::CompileOptions compile_options(const CommandLine &line) {
   cgc::CompileOptions options;
   options.input = line.input;
   options.defines.assign(line.defines.begin(), line.defines.end());
+  options.include_folders.assign(line.include_folders.begin(), line.include_folders.end());
+  options.warnings_are_errors = line.werror;
   options.emit = line.emit;
   options.target = line.target;
   if (line.architectures.getNumOccurrences() != 0) {

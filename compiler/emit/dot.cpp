@@ -1,7 +1,7 @@
 #include "emit/dot.h"
 
 #include "emit/expr_text.h"
-#include "ir/quoted.h"
+#include "diag/quoted.h"
 
 #include <llvm/Support/raw_ostream.h>
 

@@ -1,5 +1,5 @@
 #include "ir/module.h"
-#include "ir/quoted.h"
+#include "diag/quoted.h"
 
 #include "format/node_kind.h"
 

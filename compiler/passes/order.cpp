@@ -1,5 +1,8 @@
 #include "passes/order.h"
 
+#include "ir/region_relation.h"
+#include "passes/access_index.h"
+#include "passes/after.h"
 #include "passes/reachability.h"
 
 #include <algorithm>
@@ -8,7 +11,7 @@
 namespace cgc {
 
 using cgrt::format::BufferId;
-using cgrt::format::Dependency;
+using cgrt::format::Effect;
 using cgrt::format::Graph;
 using cgrt::format::Node;
 using cgrt::format::NodeId;
@@ -16,16 +19,16 @@ using cgrt::format::Program;
 
 namespace {
 
-/// Who touched a buffer last.
-struct LastAccesses {
-  NodeId writer;
-  std::vector<NodeId> readers; ///< since that write
+/// Who touched a buffer and may matter to what comes.
+struct Accesses {
+  AccessIndex writes;
+  AccessIndex reads;
 };
 
 class GraphOrder {
 public:
-  GraphOrder(const Program &program, Graph &graph)
-      : program_(program), graph_(graph), buffers_(program.buffers.size()),
+  GraphOrder(const Program &program, Polynomials &polynomials, Graph &graph)
+      : program_(program), polynomials_(polynomials), graph_(graph),
         uses_(graph.nodes.size(), 0) {}
 
   void run() {
@@ -36,58 +39,74 @@ public:
 
 private:
   void order_node(NodeId id) {
-    Node &node = graph_.nodes[id.index];
-    const auto effects = effects_of(program_, node);
-    std::map<NodeId, BufferId> causes; // the first buffer that asks for each edge
-    for (const auto &effect : effects) {
-      const BufferId buffer = effect.region.buffer;
-      const LastAccesses &last = buffers_[buffer.index];
-      if (last.writer.valid() && (effect.reads || last.readers.empty())) {
-        causes.emplace(last.writer, buffer);
-      }
-      if (effect.writes) {
-        for (const NodeId reader : last.readers) {
-          causes.emplace(reader, buffer);
-        }
-      }
+    const std::vector<Effect> effects = effects_of(program_, graph_.nodes[id.index]);
+    ++uses_[id.index]; // until its accesses are recorded
+    causes_.clear();
+    for (const Effect &effect : effects) {
+      collect(effect, id);
     }
     std::vector<std::uint32_t> candidates;
-    candidates.reserve(causes.size());
-    for (const auto &[predecessor, buffer] : causes) {
+    candidates.reserve(causes_.size());
+    for (const auto &[predecessor, buffer] : causes_) {
       candidates.push_back(predecessor.index);
     }
     const auto kept = reachability_.reduce(candidates);
     reachability_.add(kept);
-    node.dependencies.clear();
+    auto &dependencies = graph_.nodes[id.index].dependencies;
+    dependencies.clear();
     for (const std::uint32_t predecessor : kept) {
-      node.dependencies.push_back({{predecessor}, causes.at({predecessor})});
+      dependencies.push_back({{predecessor}, causes_.at({predecessor})});
     }
-    ++uses_[id.index]; // until its accesses are recorded
-    for (const auto &effect : effects) {
-      record(id, effect);
+    for (const Effect &effect : effects) {
+      Accesses &accesses = accesses_of(effect.region.buffer);
+      (effect.writes ? accesses.writes : accesses.reads).add({id, effect.region});
+      ++uses_[id.index];
     }
+    for (const NodeId covered : covered_) {
+      release(covered);
+    }
+    covered_.clear();
     release(id);
   }
 
-  void record(NodeId id, const cgrt::format::Effect &effect) {
-    LastAccesses &last = buffers_[effect.region.buffer.index];
+  /// The earlier accesses that conflict. What a write covers is of no further interest: who
+  /// conflicts with that conflicts with the write, too.
+  void collect(const Effect &effect, NodeId id) {
+    Accesses &accesses = accesses_of(effect.region.buffer);
+    const auto conflict = [&](const Access &access) {
+      if (access.node == id ||
+          overlap(polynomials_, access.region, effect.region) == Overlap::No) {
+        return false;
+      }
+      causes_.emplace(access.node, effect.region.buffer);
+      const bool over = effect.writes && covers(polynomials_, effect.region, access.region);
+      if (over) {
+        covered_.push_back(access.node);
+      }
+      return over;
+    };
+    accesses.writes.visit_near(effect.region, conflict);
     if (effect.writes) {
-      if (last.writer.valid()) {
-        release(last.writer);
-      }
-      for (const NodeId reader : last.readers) {
-        release(reader);
-      }
-      last.readers.clear();
-      last.writer = id;
-      ++uses_[id.index];
-    } else if (last.writer != id && (last.readers.empty() || last.readers.back() != id)) {
-      last.readers.push_back(id);
-      ++uses_[id.index];
+      accesses.reads.visit_near(effect.region, conflict);
     }
   }
 
-  /// A node that no buffer's last accesses name any more will not be a predecessor again.
+  Accesses &accesses_of(BufferId buffer) {
+    const auto found = accesses_.find(buffer);
+    if (found != accesses_.end()) {
+      return found->second;
+    }
+    // Sorting by a dimension of extent 1 would tell nothing apart.
+    const auto &shape = program_[buffer].shape;
+    std::size_t dimension = 0;
+    while (dimension + 1 < shape.size() && polynomials_.of(shape[dimension]) == Polynomial{1, {}}) {
+      ++dimension;
+    }
+    const AccessIndex empty(polynomials_, dimension);
+    return accesses_.emplace(buffer, Accesses{empty, empty}).first->second;
+  }
+
+  /// A node that no recorded access names any more will not be a predecessor again.
   void release(NodeId id) {
     if (--uses_[id.index] == 0) {
       reachability_.forget(id.index);
@@ -95,18 +114,24 @@ private:
   }
 
   const Program &program_;
+  Polynomials &polynomials_;
   Graph &graph_;
-  std::vector<LastAccesses> buffers_;
-  std::vector<std::uint32_t> uses_; ///< how many last accesses name the node
+  std::map<BufferId, Accesses> accesses_;
+  std::map<NodeId, BufferId> causes_; ///< of the current node: the first buffer for each edge
+  std::vector<NodeId> covered_;       ///< whose accesses the current node covers
+  std::vector<std::uint32_t> uses_;   ///< how many recorded accesses name the node
   Reachability reachability_;
 };
 
 } // namespace
 
-void order_by_data(Module &module) {
+void order_by_data(Module &module, Diagnostics &diagnostics) {
+  Polynomials polynomials(module.program.exprs);
+  assume_extents(polynomials, module.program);
   for (Graph &graph : module.program.graphs) {
-    GraphOrder(module.program, graph).run();
+    GraphOrder(module.program, polynomials, graph).run();
   }
+  order_by_after(module, diagnostics);
 }
 
 } // namespace cgc

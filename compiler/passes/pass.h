@@ -2,6 +2,7 @@
 // verifies the program after each.
 #pragma once
 
+#include "diag/diagnostics.h"
 #include "ir/module.h"
 
 #include <span>
@@ -12,7 +13,7 @@ namespace cgc {
 struct Pass {
   std::string_view name;
   std::string_view description;
-  void (*run)(Module &module);
+  void (*run)(Module &module, Diagnostics &diagnostics);
 };
 
 /// All passes, in the order in which they run.

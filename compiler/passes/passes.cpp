@@ -8,7 +8,7 @@ namespace cgc {
 
 std::span<const Pass> passes() {
   static constexpr auto list = std::to_array<Pass>({
-      {"order", "edges from conflicting accesses, transitively reduced", order_by_data},
+      {"order", "edges from conflicting accesses and `after`, transitively reduced", order_by_data},
   });
   return list;
 }

@@ -1,4 +1,4 @@
-#include "ir/quoted.h"
+#include "diag/quoted.h"
 
 namespace cgc {
 
