@@ -23,6 +23,25 @@ std::optional<std::string> axis_problem(std::string_view what,
   return std::nullopt;
 }
 
+std::optional<std::string> cluster_problem(const Geometry &geometry) {
+  constexpr std::int64_t most = max_blocks_per_cluster;
+  if (auto problem = axis_problem("cluster", geometry.cluster, {most, most, most}, 1)) {
+    return problem;
+  }
+  const std::int64_t blocks = geometry.cluster[0] * geometry.cluster[1] * geometry.cluster[2];
+  if (blocks > most) {
+    return "the cluster has " + std::to_string(blocks) + " blocks; the limit is " +
+           std::to_string(most);
+  }
+  for (std::size_t axis = 0; axis < 3; ++axis) {
+    if (geometry.grid[axis] % geometry.cluster[axis] != 0) {
+      return std::string("grid.") + "xyz"[axis] + " is " + std::to_string(geometry.grid[axis]) +
+             ", not a multiple of the cluster's " + std::to_string(geometry.cluster[axis]);
+    }
+  }
+  return std::nullopt;
+}
+
 } // namespace
 
 std::optional<std::string> geometry_problem(const Geometry &geometry) {
@@ -41,7 +60,7 @@ std::optional<std::string> geometry_problem(const Geometry &geometry) {
     return "the dynamic shared memory is " + std::to_string(geometry.shared_bytes) +
            " bytes; it must be 0 to " + std::to_string(max_shared_bytes);
   }
-  return std::nullopt;
+  return cluster_problem(geometry);
 }
 
 } // namespace cgrt::format

@@ -17,10 +17,14 @@ inline constexpr std::int64_t max_threads_per_block = 1024;
 /// Dynamic plus static shared memory of one block on compute capability 9.0, opted in.
 inline constexpr std::int64_t max_shared_bytes = 232448;
 
+/// Blocks of a cluster that every device with clusters can run.
+inline constexpr std::int64_t max_blocks_per_cluster = 8;
+
 struct Geometry {
   std::array<std::int64_t, 3> grid = {1, 1, 1};
   std::array<std::int64_t, 3> block = {1, 1, 1};
   std::int64_t shared_bytes = 0;
+  std::array<std::int64_t, 3> cluster = {1, 1, 1}; ///< in blocks
 
   /// A grid dimension of 0 makes the launch do nothing.
   bool empty() const { return grid[0] == 0 || grid[1] == 0 || grid[2] == 0; }
