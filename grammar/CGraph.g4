@@ -32,7 +32,10 @@ bufferDeclaration
 
 shape : '[' expression (',' expression)* ']' ;
 
-kernelDeclaration : KERNEL name typeParameters? parameters kernelPart+ ';'? ;
+// Modules may give any name: `blas1.copy(…)`.
+kernelDeclaration
+  : KERNEL word typeParameters? parameters kernelClause* kernelBody (HOST hostBody=RAW_BODY)? ';'?
+  ;
 
 typeParameters : '<' typeParameter (',' typeParameter)* '>' ;
 
@@ -44,16 +47,15 @@ parameter : name ':' (access=(IN | OUT | INOUT) elementType shape | elementType)
 
 elementType : scalarType | name ;
 
-// Clauses and bodies in any order; compiler/sema demands one body.
-kernelPart
+kernelClause
   : clause=(GRID | BLOCK | SHARED | IDENTIFIER) '(' expression (',' expression)* ')'
-  | body=(CUDA | HOST) RAW_BODY
-  | origin=(SOURCE | BINARY) STRING (SYMBOL STRING)?
   ;
+
+kernelBody : CUDA RAW_BODY | origin=(SOURCE | BINARY) STRING (SYMBOL STRING)? ;
 
 cudaDeclaration : CUDA RAW_BODY ';'? ;
 
-defDeclaration : DEF name parameters block ;
+defDeclaration : DEF word parameters block ;
 
 graphDeclaration : GRAPH name block ;
 

@@ -121,7 +121,7 @@ struct KernelClause {
   std::vector<ExprRef> values;
 };
 
-enum class BodyKind : std::uint8_t { Cuda, Host, Source, Binary };
+enum class BodyKind : std::uint8_t { Cuda, Source, Binary };
 
 struct KernelBody {
   BodyKind kind = BodyKind::Cuda;
@@ -138,7 +138,8 @@ struct Kernel {
   std::vector<TypeParameter> type_parameters;
   std::vector<Parameter> parameters;
   std::vector<KernelClause> clauses;
-  std::vector<KernelBody> bodies;
+  KernelBody body;
+  std::optional<SourceRange> host; ///< the text of its `host { }` between the braces
   Attributes attributes;
 };
 

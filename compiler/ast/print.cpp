@@ -191,15 +191,15 @@ private:
       out_ << "  " << view(clause.name);
       print_list(clause.values, "(", ")\n");
     }
-    for (const KernelBody &body : kernel.bodies) {
-      print_body(body);
+    print_body(kernel.body);
+    if (kernel.host) {
+      out_ << "  host body of " << kernel.host->end - kernel.host->begin << " bytes\n";
     }
   }
 
   void print_body(const KernelBody &body) {
-    if (body.kind == BodyKind::Cuda || body.kind == BodyKind::Host) {
-      out_ << (body.kind == BodyKind::Host ? "  host body of " : "  body of ")
-           << body.range.end - body.range.begin << " bytes\n";
+    if (body.kind == BodyKind::Cuda) {
+      out_ << "  body of " << body.range.end - body.range.begin << " bytes\n";
       return;
     }
     out_ << (body.kind == BodyKind::Source ? "  source " : "  binary ") << quoted(body.path);

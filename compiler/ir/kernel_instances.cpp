@@ -84,7 +84,6 @@ KernelId KernelInstances::add(const Symbol &symbol, const std::vector<ScalarType
 KernelSource KernelInstances::source(const Symbol &symbol, const std::vector<ScalarType> &types) {
   const CheckedFile &file = context_.checked[symbol];
   const ast::Kernel &declared = file.file->kernels[symbol.index];
-  const KernelParts &parts = file.kernels[symbol.index];
   const auto code = [this](const SourceRange &range) {
     return CodeText{context_.files.text(range), range};
   };
@@ -94,16 +93,15 @@ KernelSource KernelInstances::source(const Symbol &symbol, const std::vector<Sca
   for (std::size_t i = 0; i < types.size(); ++i) {
     result.types.emplace_back(declared.type_parameters[i].name.text, types[i]);
   }
-  if (parts.host != nullptr) {
-    result.host = code(parts.host->range);
+  if (declared.host) {
+    result.host = code(*declared.host);
   }
-  const ast::KernelBody &body = *parts.body;
+  const ast::KernelBody &body = declared.body;
   result.cuda_symbol = body.kind == ast::BodyKind::Cuda
                            ? std::string()
                            : body.symbol.value_or(std::string(declared.name.text));
   switch (body.kind) {
   case ast::BodyKind::Cuda:
-  case ast::BodyKind::Host:
     result.body = code(body.range);
     break;
   case ast::BodyKind::Source: {

@@ -23,7 +23,7 @@ struct LaunchLowering::Launch {
   const ast::LaunchStatement &statement;
   const CheckedFile &kernel_file;
   const ast::Kernel &kernel;
-  const KernelParts &parts;
+  const KernelClauses &clauses;
   std::vector<ast::ScalarType> types;
   Frame &frame;
   cgrt::format::KernelWork work;
@@ -245,14 +245,14 @@ void LaunchLowering::lower_geometry(Launch &launch, const ExprEnvironment &envir
   const auto in_caller = [&](ExprRef value) { return launch.frame.lower(value); };
   const auto &given = launch.statement.geometry;
   launch.work.grid = given ? lower_all(given->grid, in_caller)
-                           : lower_all(launch.parts.grid->values, in_kernel);
+                           : lower_all(launch.clauses.grid->values, in_kernel);
   launch.work.block = given ? lower_all(given->block, in_caller)
-                            : lower_all(launch.parts.block->values, in_kernel);
+                            : lower_all(launch.clauses.block->values, in_kernel);
   if (given && given->shared.valid()) {
     launch.work.shared_bytes = in_caller(given->shared);
   } else {
-    launch.work.shared_bytes = launch.parts.shared != nullptr
-                                   ? in_kernel(launch.parts.shared->values[0])
+    launch.work.shared_bytes = launch.clauses.shared != nullptr
+                                   ? in_kernel(launch.clauses.shared->values[0])
                                    : context_.integer(0);
   }
 }

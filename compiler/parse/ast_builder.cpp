@@ -47,9 +47,9 @@ private:
     } else if (auto *kernel = tree.kernelDeclaration()) {
       add_kernel(*kernel, attributes);
     } else if (auto *block = tree.cudaDeclaration()) {
-      file_.cuda_blocks.push_back(body_range(*block->RAW_BODY()));
+      file_.cuda_blocks.push_back(body_range(*block->RAW_BODY()->getSymbol()));
     } else if (auto *def = tree.defDeclaration()) {
-      file_.defs.push_back({exprs_.name(*def->name()), parameters(*def->parameters()),
+      file_.defs.push_back({exprs_.word(*def->word()), parameters(*def->parameters()),
                             statements_.block(*def->block())});
     } else if (auto *graph = tree.graphDeclaration()) {
       file_.graphs.push_back({exprs_.name(*graph->name()), statements_.block(*graph->block()),
@@ -128,7 +128,7 @@ private:
 
   void add_kernel(CGraphParser::KernelDeclarationContext &tree, const ast::Attributes &attributes) {
     ast::Kernel kernel;
-    kernel.name = exprs_.name(*tree.name());
+    kernel.name = exprs_.word(*tree.word());
     kernel.attributes = attributes;
     if (tree.typeParameters() != nullptr) {
       for (CGraphParser::TypeParameterContext *type : tree.typeParameters()->typeParameter()) {
@@ -139,31 +139,30 @@ private:
       }
     }
     kernel.parameters = parameters(*tree.parameters());
-    for (CGraphParser::KernelPartContext *part : tree.kernelPart()) {
-      if (part->clause != nullptr) {
-        const SourceRange name = exprs_.range(*part->clause);
-        kernel.clauses.push_back(
-            {{exprs_.text(name), name}, exprs_.range(*part), exprs_.build_all(part->expression())});
-      } else {
-        kernel.bodies.push_back(body(*part));
-      }
+    for (CGraphParser::KernelClauseContext *clause : tree.kernelClause()) {
+      const SourceRange name = exprs_.range(*clause->clause);
+      kernel.clauses.push_back({{exprs_.text(name), name},
+                                exprs_.range(*clause),
+                                exprs_.build_all(clause->expression())});
+    }
+    kernel.body = body(*tree.kernelBody());
+    if (tree.hostBody != nullptr) {
+      kernel.host = body_range(*tree.hostBody);
     }
     file_.kernels.push_back(std::move(kernel));
   }
 
-  SourceRange body_range(antlr4::tree::TerminalNode &body) const {
-    SourceRange range = exprs_.range(*body.getSymbol());
+  SourceRange body_range(const antlr4::Token &body) const {
+    SourceRange range = exprs_.range(body);
     ++range.begin; // without the braces
     --range.end;
     return range;
   }
 
-  ast::KernelBody body(CGraphParser::KernelPartContext &tree) {
+  ast::KernelBody body(CGraphParser::KernelBodyContext &tree) {
     ast::KernelBody result;
-    if (tree.body != nullptr) {
-      result.kind =
-          tree.body->getType() == CGraphParser::CUDA ? ast::BodyKind::Cuda : ast::BodyKind::Host;
-      result.range = body_range(*tree.RAW_BODY());
+    if (tree.origin == nullptr) {
+      result.range = body_range(*tree.RAW_BODY()->getSymbol());
       return result;
     }
     result.kind = tree.origin->getType() == CGraphParser::SOURCE ? ast::BodyKind::Source

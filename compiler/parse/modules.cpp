@@ -70,9 +70,7 @@ private:
     }
     open_.pop_back();
     for (ast::Kernel &kernel : tree->kernels) {
-      for (ast::KernelBody &body : kernel.bodies) {
-        read(body, id);
-      }
+      read(kernel.body, id);
     }
     const auto index = static_cast<std::uint32_t>(trees_.size());
     trees_.push_back(std::move(tree));
@@ -161,7 +159,7 @@ private:
 
   /// The file that a `source` or `binary` kernel names.
   void read(ast::KernelBody &body, FileId from) {
-    if (body.kind != ast::BodyKind::Source && body.kind != ast::BodyKind::Binary) {
+    if (body.kind == ast::BodyKind::Cuda) {
       return;
     }
     const auto file = locate(body.path, from, body.range);

@@ -38,13 +38,11 @@ struct Symbol {
   bool operator==(const Symbol &) const = default;
 };
 
-/// A kernel's parts, each looked up once.
-struct KernelParts {
+/// A kernel's clauses, each looked up once.
+struct KernelClauses {
   const ast::KernelClause *grid = nullptr;
   const ast::KernelClause *block = nullptr;
   const ast::KernelClause *shared = nullptr; ///< none: no dynamic shared memory
-  const ast::KernelBody *body = nullptr;     ///< for the GPU, and for the CPU where there is no other
-  const ast::KernelBody *host = nullptr;
 };
 
 struct CheckedFile {
@@ -57,7 +55,7 @@ struct CheckedFile {
   std::vector<bool> names_buffer;
   /// Parallel to File::consts: the value, or nothing where it has an error.
   std::vector<std::optional<ast::Value>> const_values;
-  std::vector<KernelParts> kernels; ///< parallel to File::kernels
+  std::vector<KernelClauses> kernels; ///< parallel to File::kernels
 
   const ast::Expr &operator[](ast::ExprRef ref) const { return (*file)[ref]; }
   const Symbol &symbol(ast::ExprRef ref) const { return symbols[ref.index]; }

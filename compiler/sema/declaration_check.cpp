@@ -17,20 +17,20 @@ public:
               Diagnostics &diagnostics)
       : kernel_(kernel), file_(file), exprs_(exprs), diagnostics_(diagnostics) {}
 
-  KernelParts run() {
+  KernelClauses run() {
     check_attributes(kernel_.attributes, Attributed::Kernel, "a kernel", {}, exprs_, diagnostics_);
     check_type_parameters();
     check_parameters();
     for (const ast::KernelClause &clause : kernel_.clauses) {
       check_clause(clause);
     }
-    check_bodies();
-    for (const auto &[part, name] : {std::pair(parts_.grid, "grid"), std::pair(parts_.block, "block")}) {
+    check_body();
+    for (const auto &[part, name] : {std::pair(clauses_.grid, "grid"), std::pair(clauses_.block, "block")}) {
       if (part == nullptr) {
         diagnostics_.report(Diag::MissingGeometry, kernel_.name.range, kernel_.name.text, name);
       }
     }
-    return parts_;
+    return clauses_;
   }
 
 private:
@@ -80,14 +80,14 @@ private:
       diagnostics_.report(Diag::UnknownClause, clause.name.range, name);
       return;
     }
-    if (!clauses_.insert(name).second) {
+    if (!seen_clauses_.insert(name).second) {
       diagnostics_.report(Diag::RepeatedClause, clause.range, name);
       return;
     }
-    (name == "grid"    ? parts_.grid
-     : name == "block" ? parts_.block
+    (name == "grid"    ? clauses_.grid
+     : name == "block" ? clauses_.block
      : model           ? model_
-                       : parts_.shared) = &clause;
+                       : clauses_.shared) = &clause;
     const std::size_t most = name == "grid" || name == "block" ? 3 : 1;
     if (clause.values.size() > most) {
       diagnostics_.report(Diag::ClauseArity, clause.range, name,
@@ -103,22 +103,12 @@ private:
     }
   }
 
-  void check_bodies() {
-    for (const ast::KernelBody &body : kernel_.bodies) {
-      const ast::KernelBody *&slot = body.kind == ast::BodyKind::Host ? parts_.host : parts_.body;
-      if (slot != nullptr) {
-        diagnostics_.report(Diag::RepeatedBody, body.range, kernel_.name.text)
-            .notes.push_back({slot->range, "the first one"});
-      } else {
-        slot = &body;
-      }
-      if (body.kind == ast::BodyKind::Binary && !body.symbol) {
-        diagnostics_.report(Diag::BinarySymbol, body.range);
-      }
+  void check_body() {
+    const ast::KernelBody &body = kernel_.body;
+    if (body.kind == ast::BodyKind::Binary && !body.symbol) {
+      diagnostics_.report(Diag::BinarySymbol, body.range);
     }
-    if (parts_.body == nullptr) {
-      diagnostics_.report(Diag::MissingBody, kernel_.name.range, kernel_.name.text);
-    } else if (parts_.body->kind != ast::BodyKind::Cuda && !kernel_.type_parameters.empty()) {
+    if (body.kind != ast::BodyKind::Cuda && !kernel_.type_parameters.empty()) {
       diagnostics_.report(Diag::GenericNeedsBody, kernel_.name.range, kernel_.name.text);
     }
   }
@@ -127,9 +117,9 @@ private:
   const CheckedFile &file_;
   ExprCheck &exprs_;
   Diagnostics &diagnostics_;
-  KernelParts parts_;
+  KernelClauses clauses_;
   const ast::KernelClause *model_ = nullptr;
-  std::set<std::string> clauses_;
+  std::set<std::string> seen_clauses_;
   std::unordered_map<std::string_view, SourceRange> seen_;
 };
 
@@ -159,7 +149,7 @@ void check_buffer(const ast::Buffer &buffer, const ExprScope &scope, ExprCheck &
   check_shape(buffer.shape, buffer.name, scope, exprs, diagnostics);
 }
 
-KernelParts check_kernel(const ast::Kernel &kernel, const CheckedFile &file, ExprCheck &exprs,
+KernelClauses check_kernel(const ast::Kernel &kernel, const CheckedFile &file, ExprCheck &exprs,
                          Diagnostics &diagnostics) {
   return KernelCheck(kernel, file, exprs, diagnostics).run();
 }

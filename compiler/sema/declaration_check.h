@@ -13,8 +13,8 @@ void check_shape(const std::vector<ast::ExprRef> &shape, const ast::Name &name,
 void check_buffer(const ast::Buffer &buffer, const ExprScope &scope, ExprCheck &exprs,
                   Diagnostics &diagnostics);
 
-/// A kernel's declaration; its parts.
-KernelParts check_kernel(const ast::Kernel &kernel, const CheckedFile &file, ExprCheck &exprs,
+/// A kernel's declaration; its clauses.
+KernelClauses check_kernel(const ast::Kernel &kernel, const CheckedFile &file, ExprCheck &exprs,
                          Diagnostics &diagnostics);
 
 /// The type of a kernel's parameter when its type parameters stand for `types`.

@@ -20,10 +20,11 @@ public:
       : checked_(checked), file_(*checked.file), used_(used), used_labels_(used_labels),
         diagnostics_(diagnostics) {
     for (const ast::Kernel &kernel : file_.kernels) {
-      for (const ast::KernelBody &body : kernel.bodies) {
-        if (body.kind == ast::BodyKind::Cuda || body.kind == ast::BodyKind::Host) {
-          add_words(files.text(body.range));
-        }
+      if (kernel.body.kind == ast::BodyKind::Cuda) {
+        add_words(files.text(kernel.body.range));
+      }
+      if (kernel.host) {
+        add_words(files.text(*kernel.host));
       }
     }
     for (const SourceRange &block : file_.cuda_blocks) {

@@ -33,7 +33,9 @@ struct Param {
   Place place;
 };
 
-/// Row-major and contiguous; `shape` has 1 to 8 extents.
+inline constexpr std::size_t max_dimensions = 8;
+
+/// Row-major and contiguous; `shape` has 1 to max_dimensions extents.
 struct Buffer {
   std::string name;
   ScalarType type = ScalarType::F32;

@@ -8,8 +8,6 @@ namespace cgrt::format {
 
 namespace {
 
-constexpr std::size_t max_dimensions = 8;
-
 /// Collects problems; `where` names the thing under inspection.
 class Verifier {
 public:

@@ -3,6 +3,7 @@
 #pragma once
 
 #include "format/program.h"
+#include "node_label.h"
 
 #include <cgrt/types.h>
 
@@ -59,23 +60,38 @@ struct KernelParams {
   std::vector<std::uint64_t> arguments;
   Dim3 cluster = {};
   bool cooperative = false;
-  int priority = 0; ///< as CUDA's: the lower, the earlier
+  int priority = 0; ///< CUDA's: the lower, the sooner; beyond the device's range is its end
 };
 
+/// How the rows of one side of a copy lie in memory.
+struct Rows {
+  std::size_t pitch = 0;     ///< bytes from one row to the next; no part of a single row's address
+  std::size_t per_plane = 1; ///< rows from one plane to the next
+};
+
+/// `depth` planes of `height` rows of `width` bytes, each at least 1. The sides do not overlap.
 struct CopyParams {
   std::byte *destination = nullptr;
   const std::byte *source = nullptr;
-  std::size_t bytes = 0; ///< at least 1; the ranges do not overlap
+  std::size_t width = 0;
+  std::size_t height = 1;
+  std::size_t depth = 1;
+  Rows destination_rows = {};
+  Rows source_rows = {};
 };
 
+/// `height` rows of `width` elements, each at least 1.
 struct FillParams {
   std::byte *destination = nullptr;
   std::uint32_t pattern = 0;       ///< the low element_bytes bytes are repeated
   std::uint32_t element_bytes = 1; ///< 1, 2 or 4
-  std::size_t count = 0;           ///< elements, at least 1
+  std::size_t width = 0;
+  std::size_t height = 1;
+  std::size_t pitch = 0; ///< bytes from one row to the next; no part of a single row's address
 };
 
-/// Not changed any more; one graph may be the child of several nodes.
+/// Nothing is added to the graph any more, and it lives until all graphs that contain it are
+/// instantiated. One graph may be the child of several nodes.
 struct ChildParams {
   const DeviceGraph *graph = nullptr;
 };
@@ -85,12 +101,6 @@ using NodeParams = std::variant<KernelParams, CopyParams, FillParams, ChildParam
 #define CGRT_NODE_KIND(name, id, ...)                                                              \
   static_assert(std::is_same_v<std::variant_alternative_t<id, NodeParams>, name##Params>);
 #include "format/node_kinds.def"
-
-/// Whom an error about a node is about.
-struct NodeLabel {
-  std::string text; ///< "kernel saxpy"
-  SourceLocation where;
-};
 
 /// An instantiated graph. Destroying it in flight waits for it.
 class DeviceExecutable {
@@ -108,7 +118,7 @@ public:
   virtual ~DeviceGraph() = default;
   /// Adds a node that runs after `dependencies` (indices of nodes added before) and returns its
   /// index, counted from 0. A node that is not `enabled` does nothing but keeps its place in the
-  /// order; its params must still be legal.
+  /// order; its params must still be legal. A child graph is always enabled.
   virtual std::uint32_t add_node(const NodeParams &params,
                                  std::span<const std::uint32_t> dependencies, NodeLabel label,
                                  bool enabled) = 0;

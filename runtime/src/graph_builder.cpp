@@ -1,21 +1,45 @@
 #include "graph_builder.h"
 
-#include "format/geometry.h"
-
-#include <algorithm>
+#include <limits>
 
 namespace cgrt {
 
 namespace {
 
+/// CUDA's limit on the bytes from one row of a copy or fill to the next.
+constexpr std::int64_t max_pitch = std::numeric_limits<std::int32_t>::max();
+
 [[noreturn]] void refuse(const NodeLabel &label, const std::string &why, std::string_view slug) {
-  throw Error(ErrorCode::InvalidValue, label.text + ": " + why + " [" + std::string(slug) + "]",
-              label.where);
+  throw Error(ErrorCode::InvalidValue, label.text() + ": " + why + " [" + std::string(slug) + "]",
+              label.where());
 }
 
 Dim3 to_dim3(const std::array<std::int64_t, 3> &extents) {
   return {static_cast<std::uint32_t>(extents[0]), static_cast<std::uint32_t>(extents[1]),
           static_cast<std::uint32_t>(extents[2])};
+}
+
+void refuse_many_loops(const Loops &loops, std::size_t most, std::string_view what,
+                       const NodeLabel &label) {
+  if (loops.size() > most) {
+    refuse(label,
+           "its elements lie in " + std::to_string(loops.size()) + " strided dimensions; CUDA " +
+               std::string(what),
+           "shape");
+  }
+}
+
+/// Bytes from one row to the next on one side.
+std::size_t pitch_of(const Loop &rows, std::size_t side, std::uint32_t element_bytes,
+                     const NodeLabel &label) {
+  if (rows.stride[side] > max_pitch / element_bytes) {
+    refuse(label,
+           "from one row to the next there are " + std::to_string(rows.stride[side]) +
+               " elements of " + std::to_string(element_bytes) + " bytes; the limit is " +
+               std::to_string(max_pitch) + " bytes",
+           "shape");
+  }
+  return static_cast<std::size_t>(rows.stride[side]) * element_bytes;
 }
 
 } // namespace
@@ -52,78 +76,115 @@ void GraphBuilder::add_nodes(const format::Graph &graph, const Built &built,
   added.reserve(graph.nodes.size());
   std::vector<std::uint32_t> dependencies;
   for (const format::Node &node : graph.nodes) {
-    NodeLabel label{format::describe(program_, node), program_.locate(node.place)};
+    const NodeLabel label(program_, node);
     const Resolved resolved =
         std::visit([&](const auto &work) { return resolve(work, built, label); }, node.work);
     dependencies.clear();
     for (const format::Dependency &dependency : node.dependencies) {
       dependencies.push_back(added[dependency.node.index]);
     }
-    added.push_back(
-        target.add_node(resolved.params, dependencies, std::move(label), resolved.enabled));
+    added.push_back(target.add_node(resolved.params, dependencies, label, resolved.enabled));
   }
 }
 
 GraphBuilder::Resolved GraphBuilder::resolve(const format::KernelWork &work, const Built &,
                                              const NodeLabel &label) const {
+  format::Geometry shape = geometry(work, label);
+  const bool enabled = !shape.empty();
+  if (!enabled) {
+    shape.grid = shape.cluster;
+  }
+  KernelParams params;
+  params.function = &code_.function(work.kernel);
+  params.grid = to_dim3(shape.grid);
+  params.block = to_dim3(shape.block);
+  params.shared_bytes = static_cast<std::uint32_t>(shape.shared_bytes);
+  params.arguments = arguments(work, label);
+  params.cluster = to_dim3(shape.cluster);
+  params.cooperative = scalar(work.cooperative, ScalarType::Bool, {label, "cooperative"}) != 0;
+  params.priority = static_cast<int>(
+      static_cast<std::uint32_t>(scalar(work.priority, ScalarType::I32, {label, "the priority"})));
+  return {std::move(params), enabled};
+}
+
+format::Geometry GraphBuilder::geometry(const format::KernelWork &work,
+                                        const NodeLabel &label) const {
   constexpr std::array<std::string_view, 3> grid_roles = {"grid.x", "grid.y", "grid.z"};
   constexpr std::array<std::string_view, 3> block_roles = {"block.x", "block.y", "block.z"};
+  constexpr std::array<std::string_view, 3> cluster_roles = {"cluster.x", "cluster.y", "cluster.z"};
   format::Geometry geometry;
   for (std::size_t axis = 0; axis < 3; ++axis) {
-    geometry.grid[axis] =
-        parameters_.integer(work.grid[axis], {label.text, grid_roles[axis], label.where});
-    geometry.block[axis] =
-        parameters_.integer(work.block[axis], {label.text, block_roles[axis], label.where});
+    geometry.grid[axis] = parameters_.integer(work.grid[axis], {label, grid_roles[axis]});
+    geometry.block[axis] = parameters_.integer(work.block[axis], {label, block_roles[axis]});
+    geometry.cluster[axis] = parameters_.integer(work.cluster[axis], {label, cluster_roles[axis]});
   }
-  geometry.shared_bytes =
-      parameters_.integer(work.shared_bytes, {label.text, "shared memory", label.where});
+  geometry.shared_bytes = parameters_.integer(work.shared_bytes, {label, "shared memory"});
   if (const auto problem = format::geometry_problem(geometry)) {
     refuse(label, *problem, "geometry");
   }
-  const bool enabled = !geometry.empty();
-  if (!enabled) {
-    geometry.grid = {1, 1, 1};
-  }
-  return {KernelParams{&code_.function(work.kernel),
-                       to_dim3(geometry.grid),
-                       to_dim3(geometry.block),
-                       static_cast<std::uint32_t>(geometry.shared_bytes),
-                       arguments(work, label),
-                       {}},
-          enabled};
+  return geometry;
 }
 
 GraphBuilder::Resolved GraphBuilder::resolve(const format::CopyWork &work, const Built &,
                                              const NodeLabel &label) const {
-  const ResolvedRegion destination = region(work.destination, label);
-  const ResolvedRegion source = region(work.source, label);
-  if (destination.count != source.count) {
+  const Box destination = box(work.destination, label);
+  const Box source = box(work.source, label);
+  if (!same_extents(destination, source)) {
     refuse(label,
-           "the destination has " + std::to_string(destination.count) +
-               " elements, the source has " + std::to_string(source.count),
+           "the destination's extents are " + destination.text() + ", the source's " +
+               source.text(),
            "shape");
   }
-  if (source.count == 0) {
+  if (source.empty()) {
     return {CopyParams{placeholder_, placeholder_ + placeholder_bytes / 2, 1}, false};
   }
-  if (work.destination.buffer == work.source.buffer &&
-      std::abs(destination.offset - source.offset) < source.count) {
+  if (work.destination.buffer == work.source.buffer && destination.overlaps(source)) {
     refuse(label, "the source and the destination overlap", "alias");
   }
-  return {CopyParams{destination.data, source.data, source.bytes}};
+  const Loops loops(destination, source);
+  refuse_many_loops(loops, 3, "copies at most three", label);
+  const std::uint32_t element_bytes = format::size_of(program_[work.source.buffer].type);
+  CopyParams params;
+  params.destination = address(work.destination, destination);
+  params.source = address(work.source, source);
+  params.width = static_cast<std::size_t>(loops.all()[0].count) * element_bytes;
+  if (loops.size() > 1) {
+    const Loop &rows = loops.all()[1];
+    params.height = static_cast<std::size_t>(rows.count);
+    params.destination_rows.pitch = pitch_of(rows, 0, element_bytes, label);
+    params.source_rows.pitch = pitch_of(rows, 1, element_bytes, label);
+    if (loops.size() > 2) {
+      const Loop &planes = loops.all()[2];
+      params.depth = static_cast<std::size_t>(planes.count);
+      params.destination_rows.per_plane =
+          static_cast<std::size_t>(planes.stride[0] / rows.stride[0]);
+      params.source_rows.per_plane = static_cast<std::size_t>(planes.stride[1] / rows.stride[1]);
+    }
+  }
+  return {params};
 }
 
 GraphBuilder::Resolved GraphBuilder::resolve(const format::FillWork &work, const Built &,
                                              const NodeLabel &label) const {
   const ScalarType type = program_[work.destination.buffer].type;
-  const auto pattern = static_cast<std::uint32_t>(scalar(work.value, type, "the value", label));
-  const std::uint32_t element_bytes = format::size_of(type);
-  const ResolvedRegion destination = region(work.destination, label);
-  if (destination.count == 0) {
-    return {FillParams{placeholder_, pattern, element_bytes, 1}, false};
+  FillParams params;
+  params.pattern = static_cast<std::uint32_t>(scalar(work.value, type, {label, "the value"}));
+  params.element_bytes = format::size_of(type);
+  const Box destination = box(work.destination, label);
+  if (destination.empty()) {
+    params.destination = placeholder_;
+    params.width = 1;
+    return {params, false};
   }
-  return {FillParams{destination.data, pattern, element_bytes,
-                     static_cast<std::size_t>(destination.count)}};
+  const Loops loops(destination);
+  refuse_many_loops(loops, 2, "fills at most two", label);
+  params.destination = address(work.destination, destination);
+  params.width = static_cast<std::size_t>(loops.all()[0].count);
+  if (loops.size() > 1) {
+    params.height = static_cast<std::size_t>(loops.all()[1].count);
+    params.pitch = pitch_of(loops.all()[1], 0, params.element_bytes, label);
+  }
+  return {params};
 }
 
 GraphBuilder::Resolved GraphBuilder::resolve(const format::ChildWork &work, const Built &built,
@@ -131,44 +192,43 @@ GraphBuilder::Resolved GraphBuilder::resolve(const format::ChildWork &work, cons
   return {ChildParams{built[work.graph.index]}};
 }
 
-GraphBuilder::ResolvedRegion GraphBuilder::region(const format::Region &region,
-                                                  const NodeLabel &label) const {
-  const format::Buffer &buffer = program_[region.buffer];
-  const PlacedBuffer &placed = buffers_[region.buffer.index];
-  ResolvedRegion resolved;
-  resolved.count = 1;
-  for (std::size_t axis = 0; axis < region.ranges.size(); ++axis) {
-    const format::Range &range = region.ranges[axis];
-    const ExprUse use{label.text, buffer.name, label.where};
-    const std::int64_t begin = parameters_.integer(range.begin, use);
-    const std::int64_t count = parameters_.integer(range.count, use);
-    const std::int64_t extent = placed.extents[axis];
+Box GraphBuilder::box(const format::Region &region, const NodeLabel &label) const {
+  const std::string &name = program_[region.buffer].name;
+  const std::vector<std::int64_t> &extents = buffers_[region.buffer.index].extents;
+  Box box;
+  box.rank = region.ranges.size();
+  for (std::size_t axis = 0; axis < box.rank; ++axis) {
+    const std::int64_t begin = parameters_.integer(region.ranges[axis].begin, {label, name});
+    const std::int64_t count = parameters_.integer(region.ranges[axis].count, {label, name});
     // Written so that no sum can overflow.
-    if (begin < 0 || count < 0 || begin > extent || count > extent - begin) {
+    if (begin < 0 || count < 0 || begin > extents[axis] || count > extents[axis] - begin) {
       refuse(label,
-             std::to_string(count) + " elements of " + buffer.name + " from element " +
-                 std::to_string(begin) + " on are not within its " + std::to_string(extent),
+             "dimension " + std::to_string(axis) + " of " + name + ": " + std::to_string(count) +
+                 " elements from " + std::to_string(begin) + " on are not within its " +
+                 std::to_string(extents[axis]),
              "range");
     }
-    if (count != extent && resolved.count != 1) {
-      refuse(label, "a slice of " + buffer.name + " is not contiguous", "shape");
-    }
-    resolved.offset = resolved.offset * extent + begin;
-    resolved.count *= count;
+    box.begin[axis] = begin;
+    box.count[axis] = count;
+    box.extent[axis] = extents[axis];
   }
-  const std::uint32_t element_bytes = format::size_of(buffer.type);
-  resolved.bytes = static_cast<std::size_t>(resolved.count) * element_bytes;
-  resolved.data = placed.data + static_cast<std::size_t>(resolved.offset) * element_bytes;
-  return resolved;
+  return box;
 }
 
-std::uint64_t GraphBuilder::scalar(format::ExprId id, ScalarType type, const std::string &role,
-                                   const NodeLabel &label) const {
-  const format::Value &value = parameters_.value(id, {label.text, role, label.where});
+std::byte *GraphBuilder::address(const format::Region &region, const Box &box) const {
+  std::byte *const data = buffers_[region.buffer.index].data;
+  // The extents of an empty buffer may be too large to multiply.
+  return box.empty() ? data
+                     : data + static_cast<std::size_t>(box.first()) *
+                                  format::size_of(program_[region.buffer].type);
+}
+
+std::uint64_t GraphBuilder::scalar(format::ExprId id, ScalarType type, const ExprUse &use) const {
+  const format::Value &value = parameters_.value(id, use);
   const format::ScalarBits bits = format::to_scalar_bits(value, type);
   if (bits.fault != format::Fault::None) {
-    refuse(label,
-           role + " is " + value.text() + ", which " + std::string(format::spelling(type)) +
+    refuse(use.subject,
+           use.what() + " is " + value.text() + ", which " + std::string(format::spelling(type)) +
                " does not hold",
            "range");
   }
@@ -177,40 +237,47 @@ std::uint64_t GraphBuilder::scalar(format::ExprId id, ScalarType type, const std
 
 std::vector<std::uint64_t> GraphBuilder::arguments(const format::KernelWork &work,
                                                    const NodeLabel &label) const {
-  struct Passed {
-    format::BufferId buffer;
-    ResolvedRegion region;
-    const format::KernelParam *param;
-  };
   const format::Kernel &kernel = program_[work.kernel];
   std::vector<std::uint64_t> slots;
-  std::vector<Passed> passed;
   slots.reserve(work.arguments.size());
   for (std::size_t i = 0; i < work.arguments.size(); ++i) {
     const format::KernelParam &param = kernel.params[i];
-    const auto *argument = std::get_if<format::Region>(&work.arguments[i]);
-    if (argument == nullptr) {
-      slots.push_back(scalar(std::get<format::ExprId>(work.arguments[i]), param.type,
-                             "argument " + param.name, label));
+    const auto *region = std::get_if<format::Region>(&work.arguments[i]);
+    if (region == nullptr) {
+      const format::ExprId value = std::get<format::ExprId>(work.arguments[i]);
+      slots.push_back(scalar(value, param.type, {label, "argument", param.name}));
       continue;
     }
-    const ResolvedRegion resolved = region(*argument, label);
-    slots.push_back(reinterpret_cast<std::uintptr_t>(resolved.data));
-    for (const Passed &other : passed) {
-      const bool writes = param.mode != format::Mode::In || other.param->mode != format::Mode::In;
-      const bool overlap = argument->buffer == other.buffer &&
-                           resolved.offset < other.region.offset + other.region.count &&
-                           other.region.offset < resolved.offset + resolved.count;
-      if (writes && overlap) {
+    const Box elements = box(*region, label);
+    if (!kernel.strided && !elements.contiguous()) {
+      refuse(label, "argument " + param.name + " of kernel " + kernel.name + " is not contiguous",
+             "shape");
+    }
+    slots.push_back(reinterpret_cast<std::uintptr_t>(address(*region, elements)));
+  }
+  if (!kernel.inplace) {
+    check_aliases(work, label);
+  }
+  return slots;
+}
+
+void GraphBuilder::check_aliases(const format::KernelWork &work, const NodeLabel &label) const {
+  const std::vector<format::KernelParam> &params = program_[work.kernel].params;
+  for (std::size_t i = 0; i < work.arguments.size(); ++i) {
+    const auto *second = std::get_if<format::Region>(&work.arguments[i]);
+    for (std::size_t j = 0; second != nullptr && j < i; ++j) {
+      const auto *first = std::get_if<format::Region>(&work.arguments[j]);
+      const bool writes = params[i].mode != format::Mode::In || params[j].mode != format::Mode::In;
+      // Most arguments are buffers of their own, so the boxes are worked out again where not.
+      if (writes && first != nullptr && first->buffer == second->buffer &&
+          box(*first, label).overlaps(box(*second, label))) {
         refuse(label,
-               "arguments " + other.param->name + " and " + param.name + " overlap in " +
-                   program_[argument->buffer].name,
+               "arguments " + params[j].name + " and " + params[i].name + " overlap in " +
+                   program_[first->buffer].name,
                "alias");
       }
     }
-    passed.push_back({argument->buffer, resolved, &param});
   }
-  return slots;
 }
 
 } // namespace cgrt

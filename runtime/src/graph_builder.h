@@ -2,7 +2,9 @@
 // against the rules that all devices share, and hands the result to a device.
 #pragma once
 
+#include "box.h"
 #include "device.h"
+#include "format/geometry.h"
 #include "format/program.h"
 #include "parameters.h"
 
@@ -48,12 +50,6 @@ private:
     NodeParams params;
     bool enabled = true; ///< false: there is nothing to do, and `params` are a legal stand-in
   };
-  struct ResolvedRegion {
-    std::byte *data = nullptr;
-    std::int64_t offset = 0; ///< elements
-    std::int64_t count = 0;  ///< elements
-    std::size_t bytes = 0;
-  };
 
   void add_nodes(const format::Graph &graph, const Built &built, DeviceGraph &target) const;
   Resolved resolve(const format::KernelWork &work, const Built &, const NodeLabel &label) const;
@@ -61,11 +57,16 @@ private:
   Resolved resolve(const format::FillWork &work, const Built &, const NodeLabel &label) const;
   Resolved resolve(const format::ChildWork &work, const Built &built, const NodeLabel &) const;
 
-  ResolvedRegion region(const format::Region &region, const NodeLabel &label) const;
-  std::uint64_t scalar(format::ExprId id, ScalarType type, const std::string &role,
-                       const NodeLabel &label) const;
+  format::Geometry geometry(const format::KernelWork &work, const NodeLabel &label) const;
   std::vector<std::uint64_t> arguments(const format::KernelWork &work,
                                        const NodeLabel &label) const;
+  void check_aliases(const format::KernelWork &work, const NodeLabel &label) const;
+
+  Box box(const format::Region &region, const NodeLabel &label) const;
+  /// Of the box's first element; of the buffer's where the box is empty.
+  std::byte *address(const format::Region &region, const Box &box) const;
+  /// The low bytes are the value as `type`.
+  std::uint64_t scalar(format::ExprId id, ScalarType type, const ExprUse &use) const;
 
   const format::Program &program_;
   const Parameters &parameters_;

@@ -20,20 +20,19 @@ constexpr auto max_buffer_bytes =
 /// The extents of a buffer; Error{InvalidValue} where one is negative or all are too large.
 std::vector<std::size_t> shape_of(const format::Program &program, const format::Buffer &buffer,
                                   const Parameters &parameters) {
-  const std::string subject = "buffer " + buffer.name;
-  const SourceLocation where = program.locate(buffer.place);
+  const NodeLabel subject("buffer " + buffer.name, program.locate(buffer.place));
   std::vector<std::size_t> shape;
   std::uint64_t bytes = format::size_of(buffer.type);
   bool too_large = false;
   bool empty = false;
   for (const format::ExprId id : buffer.shape) {
     const std::string role = "dimension " + std::to_string(shape.size());
-    const std::int64_t extent = parameters.integer(id, {subject, role, where});
+    const std::int64_t extent = parameters.integer(id, {subject, role});
     if (extent < 0) {
       throw Error(ErrorCode::InvalidValue,
-                  subject + ": " + role + " is " + std::to_string(extent) +
+                  subject.text() + ": " + role + " is " + std::to_string(extent) +
                       "; it must be at least 0 [range]",
-                  where);
+                  subject.where());
     }
     too_large = __builtin_mul_overflow(bytes, static_cast<std::uint64_t>(extent), &bytes) ||
                 bytes > max_buffer_bytes || too_large;
@@ -41,8 +40,8 @@ std::vector<std::size_t> shape_of(const format::Program &program, const format::
     shape.push_back(static_cast<std::size_t>(extent));
   }
   if (too_large && !empty) {
-    throw Error(ErrorCode::InvalidValue, subject + " is larger than the address space [range]",
-                where);
+    throw Error(ErrorCode::InvalidValue,
+                subject.text() + " is larger than the address space [range]", subject.where());
   }
   return shape;
 }

@@ -83,11 +83,15 @@ void replace_all(std::string &text, std::string_view what, const std::string &wi
 
 [[noreturn]] void no_value(const ExprUse &use, std::string_view why) {
   throw Error(ErrorCode::InvalidValue,
-              use.subject + ": " + std::string(use.role) + ": " + std::string(why) + " [range]",
-              use.where);
+              use.subject.text() + ": " + use.what() + ": " + std::string(why) + " [range]",
+              use.subject.where());
 }
 
 } // namespace
+
+std::string ExprUse::what() const {
+  return std::string(role) + (name.empty() ? "" : " ") + std::string(name);
+}
 
 Parameters::Parameters(const format::Program &program, const std::map<std::string, Scalar> &given) {
   refuse_unknown(program, given);

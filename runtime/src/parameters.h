@@ -2,6 +2,7 @@
 #pragma once
 
 #include "format/program.h"
+#include "node_label.h"
 
 #include <map>
 #include <string>
@@ -12,9 +13,12 @@ namespace cgrt {
 
 /// Whom an error about an expression is about; used within one full expression.
 struct ExprUse {
-  const std::string &subject; ///< "kernel saxpy"
-  std::string_view role;      ///< "grid.y"
-  const SourceLocation &where;
+  const NodeLabel &subject;   ///< "kernel saxpy"
+  std::string_view role;      ///< "grid.y", "argument"
+  std::string_view name = {}; ///< the argument's name
+
+  /// "argument x"
+  std::string what() const;
 };
 
 class Parameters {

@@ -35,7 +35,18 @@ cgc::Module sample() {
   cgc::Module module = compilation.module();
   module.program.images.push_back(
       {ImageKind::Ptx, "compute_90", {KernelId{0}}, std::vector<std::byte>(5, std::byte{7})});
-  module.program.kernels[0].cuda_symbol = "_Z1kv";
+  Program &program = module.program;
+  program.kernels[0].cuda_symbol = "_Z1kv";
+  program.kernels[0].inplace = true;
+  program.kernels[1].strided = true;
+  program.buffers[0].mapped = true;
+  program.graphs[0].nodes[2].name = "named";
+  // A second graph holds the first.
+  program.graphs[0].entry = false;
+  Graph outer;
+  outer.name = "outer";
+  outer.nodes.push_back({ChildWork{{0}}, {}, {}});
+  program.graphs.push_back(std::move(outer));
   return module;
 }
 
@@ -156,6 +167,27 @@ TEST(Verify, FindsEachBrokenRule) {
       {"names no file", [](Program &p) { p.graphs[0].nodes[0].place.file = {5}; }},
       {"not constant",
        [](Program &p) { p.params[0].default_value = p.exprs.parameter({0}, ScalarType::I32); }},
+      {"gives 1 ranges for the 2",
+       [](Program &p) {
+         auto &work = std::get<KernelWork>(p.graphs[0].nodes[1].work);
+         std::get<Region>(work.arguments[2]).ranges.pop_back();
+       }},
+      {"range's count is no expression",
+       [](Program &p) {
+         std::get<CopyWork>(p.graphs[0].nodes[0].work).source.ranges[0].count = {100000};
+       }},
+      {"priority is no expression",
+       [](Program &p) { std::get<KernelWork>(p.graphs[0].nodes[1].work).priority = Quantity(); }},
+      {"only host memory is mapped", [](Program &p) { p.buffers[2].mapped = true; }},
+      {"not a child graph", [](Program &p) { p.graphs[0].entry = true; }},
+      {"not a child graph",
+       [](Program &p) {
+         std::get<ChildWork>(p.graphs[1].nodes[0].work).graph = {1};
+         p.graphs[1].entry = false;
+       }},
+      {"not a child graph",
+       [](Program &p) { std::get<ChildWork>(p.graphs[1].nodes[0].work).graph = {7}; }},
+      {"stands twice", [](Program &p) { p.graphs[1].name = p.graphs[0].name; }},
       {"at most 4 bytes",
        [](Program &p) {
          const auto region =

@@ -33,5 +33,19 @@ TEST(Geometry, NamesAxisValueAndLimit) {
   EXPECT_THAT(problem({1, 1, 1}, {1, 1, 1}, 232449), HasSubstr("232449"));
 }
 
+TEST(Geometry, TheGridIsAMultipleOfTheCluster) {
+  const auto of_cluster = [](std::array<std::int64_t, 3> grid,
+                             std::array<std::int64_t, 3> cluster) {
+    return geometry_problem({grid, {32, 1, 1}, 0, cluster}).value_or("");
+  };
+  EXPECT_EQ(of_cluster({8, 6, 3}, {4, 2, 1}), "");
+  EXPECT_EQ(of_cluster({0, 2, 1}, {8, 1, 1}), "");
+  EXPECT_EQ(of_cluster({7, 1, 1}, {2, 1, 1}), "grid.x is 7, not a multiple of the cluster's 2");
+  EXPECT_EQ(of_cluster({2, 2, 4}, {2, 1, 3}), "grid.z is 4, not a multiple of the cluster's 3");
+  EXPECT_EQ(of_cluster({9, 1, 1}, {9, 1, 1}), "cluster.x is 9; the limit is 8");
+  EXPECT_EQ(of_cluster({8, 8, 8}, {4, 2, 2}), "the cluster has 16 blocks; the limit is 8");
+  EXPECT_EQ(of_cluster({8, 1, 1}, {1, 0, 1}), "cluster.y is 0; it must be at least 1");
+}
+
 } // namespace
 } // namespace cgrt::format

@@ -1,5 +1,7 @@
 #include "graph_builder.h"
 
+#include "unit/recording_graph.h"
+
 #include <gmock/gmock.h>
 
 #include <array>
@@ -15,36 +17,10 @@ using format::Mode;
 using format::Region;
 using format::Value;
 using ::testing::ElementsAre;
+using testing::FakeCode;
 using ::testing::HasSubstr;
-
-struct Recorded {
-  NodeParams params;
-  std::vector<std::uint32_t> dependencies;
-  NodeLabel label;
-  bool enabled;
-};
-
-/// A device graph that only remembers.
-class RecordingGraph : public DeviceGraph {
-public:
-  std::uint32_t add_node(const NodeParams &params, std::span<const std::uint32_t> dependencies,
-                         NodeLabel label, bool enabled) override {
-    nodes.push_back(
-        {params, {dependencies.begin(), dependencies.end()}, std::move(label), enabled});
-    return static_cast<std::uint32_t>(nodes.size() - 1);
-  }
-  std::unique_ptr<DeviceExecutable> instantiate() override { return nullptr; }
-
-  std::vector<Recorded> nodes;
-};
-
-class FakeCode : public LoadedCode {
-public:
-  const Function &function(format::KernelId kernel) const override {
-    return functions[kernel.index];
-  }
-  std::array<Function, 2> functions;
-};
+using testing::Recorded;
+using testing::RecordingGraph;
 
 /// Buffers x and y of n f32 elements, z of n u16 elements, each at a made-up address; the kernel
 /// work(k: u8, a: in f32[], b: inout f32[]).
@@ -91,18 +67,21 @@ protected:
     graph_.nodes.push_back({std::move(work), std::move(dependencies), {{0}, line, 1}});
   }
 
+  /// The nodes of `graph_`.
   std::vector<Recorded> build(std::int64_t n) {
+    program_.graphs = {graph_};
+    return static_cast<const RecordingGraph &>(*build_graphs(0, n).back()).nodes;
+  }
+
+  std::vector<std::unique_ptr<DeviceGraph>> build_graphs(std::uint32_t graph, std::int64_t n) {
     const Parameters parameters(program_, {{"n", n}});
     std::array<PlacedBuffer, 3> buffers;
     for (std::size_t i = 0; i < 3; ++i) {
       buffers[i] = {address(i, 0), {n}};
     }
-    program_.graphs = {graph_};
-    const auto built =
-        GraphBuilder(program_, parameters, buffers, code_, address(9, 0)).build({0}, [] {
-          return std::make_unique<RecordingGraph>();
-        });
-    return static_cast<const RecordingGraph &>(*built.back()).nodes;
+    return GraphBuilder(program_, parameters, buffers, code_, address(9, 0)).build({graph}, [] {
+      return std::make_unique<RecordingGraph>();
+    });
   }
 
   std::string error(std::int64_t n) {
@@ -137,8 +116,8 @@ TEST_F(GraphBuilderTest, ResolvesALaunch) {
   EXPECT_THAT(params.arguments, ElementsAre(200, reinterpret_cast<std::uintptr_t>(address(0, 16)),
                                             reinterpret_cast<std::uintptr_t>(address(1, 0))));
   EXPECT_TRUE(nodes[0].enabled);
-  EXPECT_EQ(nodes[0].label.text, "kernel work");
-  EXPECT_EQ(nodes[0].label.where.line, 10U);
+  EXPECT_EQ(nodes[0].label.text(), "kernel work");
+  EXPECT_EQ(nodes[0].label.where().line, 10U);
 }
 
 TEST_F(GraphBuilderTest, ResolvesCopiesFillsAndDependencies) {
@@ -151,11 +130,11 @@ TEST_F(GraphBuilderTest, ResolvesCopiesFillsAndDependencies) {
   EXPECT_EQ(fill.destination, address(2, 0));
   EXPECT_EQ(fill.pattern, 0xFFFFU);
   EXPECT_EQ(fill.element_bytes, 2U);
-  EXPECT_EQ(fill.count, 10U);
+  EXPECT_EQ(fill.width, 10U);
   const auto &copy = std::get<CopyParams>(nodes[1].params);
   EXPECT_EQ(copy.destination, address(0, 8));
   EXPECT_EQ(copy.source, address(1, 0));
-  EXPECT_EQ(copy.bytes, 12U);
+  EXPECT_EQ(copy.width, 12U);
   EXPECT_THAT(nodes[2].dependencies, ElementsAre(0, 1));
 }
 
@@ -171,9 +150,9 @@ TEST_F(GraphBuilderTest, NodesWithNothingToDoAreDisabledWithLegalParams) {
   EXPECT_THAT(nodes[2].dependencies, ElementsAre(1));
   const auto &fill = std::get<FillParams>(nodes[0].params);
   EXPECT_EQ(fill.destination, address(9, 0));
-  EXPECT_EQ(fill.count, 1U);
+  EXPECT_EQ(fill.width, 1U);
   const auto &copy = std::get<CopyParams>(nodes[1].params);
-  EXPECT_EQ(copy.bytes, 1U);
+  EXPECT_EQ(copy.width, 1U);
   EXPECT_NE(copy.destination, copy.source);
   EXPECT_EQ(std::get<KernelParams>(nodes[2].params).grid.x, 1U);
 }
@@ -209,8 +188,8 @@ TEST_F(GraphBuilderTest, RefusesFillValuesOutsideTheElementType) {
 TEST_F(GraphBuilderTest, RefusesRangesOutsideTheirBuffer) {
   add(format::CopyWork{region(0, number(8), number(3)), region(1, number(0), number(3))});
   EXPECT_EQ(error(10),
-            "g.cgraph:10: copy x[8:11] <- y[0:3]: 3 elements of x from element 8 on are not "
-            "within its 10 [range]");
+            "g.cgraph:10: copy x[8:11] <- y[0:3]: dimension 0 of x: 3 elements from 8 on are "
+            "not within its 10 [range]");
   EXPECT_EQ(error(11), "no error");
 }
 
@@ -226,9 +205,8 @@ TEST_F(GraphBuilderTest, RefusesNegativeAndHugeRangesWithoutOverflow) {
 
 TEST_F(GraphBuilderTest, RefusesCopiesOfDifferentCounts) {
   add(format::CopyWork{region(0, number(0), number(4)), region(1, number(0), n_)});
-  EXPECT_EQ(error(5),
-            "g.cgraph:10: copy x[0:4] <- y: the destination has 4 elements, the source has 5 "
-            "[shape]");
+  EXPECT_EQ(error(5), "g.cgraph:10: copy x[0:4] <- y: the destination's extents are [4], the "
+                      "source's [5] [shape]");
 }
 
 TEST_F(GraphBuilderTest, RefusesOverlaps) {
@@ -246,6 +224,83 @@ TEST_F(GraphBuilderTest, RefusesOverlaps) {
   add(launch(number(1), number(1), region(1, number(0), number(5)),
              region(1, number(5), number(5))));
   EXPECT_EQ(error(10), "no error");
+}
+
+TEST_F(GraphBuilderTest, ResolvesLaunchAttributes) {
+  format::KernelWork work = launch(n_, number(1), whole(0), whole(1));
+  work.cluster[0] = number(2);
+  work.cooperative = number(1);
+  work.priority = number(-3);
+  add(work);
+  const std::vector<Recorded> nodes = build(6);
+  const auto &params = std::get<KernelParams>(nodes.at(0).params);
+  EXPECT_EQ(params.cluster.x, 2U);
+  EXPECT_EQ(params.cluster.y, 1U);
+  EXPECT_TRUE(params.cooperative);
+  EXPECT_EQ(params.priority, -3);
+  EXPECT_EQ(error(7), "g.cgraph:10: kernel work: grid.x is 7, not a multiple of the cluster's 2 "
+                      "[geometry]");
+  const std::vector<Recorded> nothing = build(0);
+  EXPECT_FALSE(nothing.at(0).enabled);
+  EXPECT_EQ(std::get<KernelParams>(nothing.at(0).params).grid.x, 2U) << "legal for the cluster";
+}
+
+TEST_F(GraphBuilderTest, RefusesAttributesOutsideTheirRange) {
+  format::KernelWork work = launch(number(1), number(1), whole(0), whole(1));
+  work.cooperative = n_;
+  add(work);
+  EXPECT_EQ(error(2), "g.cgraph:10: kernel work: cooperative is 2, which bool does not hold "
+                      "[range]");
+  EXPECT_EQ(error(1), "no error");
+  graph_.nodes.clear();
+  work.cooperative = number(0);
+  work.priority = n_;
+  add(work);
+  EXPECT_EQ(error(std::int64_t{1} << 31),
+            "g.cgraph:10: kernel work: the priority is 2147483648, which i32 does not hold "
+            "[range]");
+}
+
+TEST_F(GraphBuilderTest, ANodesOwnNameStandsInErrors) {
+  add(launch(n_, number(1), whole(0), whole(1)));
+  graph_.nodes[0].name = "relax";
+  EXPECT_EQ(error(-1), "g.cgraph:10: relax: grid.x is -1; it must be at least 0 [geometry]");
+}
+
+// Graphs "inner" (a fill of z), "unused", "outer" (inner twice) and "main" (outer, then inner).
+TEST_F(GraphBuilderTest, BuildsEachChildOnceBeforeItsUsers) {
+  const auto child = [](std::uint32_t index) { return format::ChildWork{format::GraphId{index}}; };
+  const auto graph = [](std::string name, std::vector<format::Work> works) {
+    format::Graph made;
+    made.name = std::move(name);
+    made.entry = made.name == "main";
+    for (format::Work &work : works) {
+      made.nodes.push_back({std::move(work), {}, {}});
+    }
+    return made;
+  };
+  program_.graphs = {graph("inner", {format::FillWork{whole(2), number(1)}}),
+                     graph("unused", {format::FillWork{whole(0), number(1)}}),
+                     graph("outer", {child(0), child(0)}), graph("main", {child(2), child(0)})};
+  EXPECT_THAT(verify(program_), ElementsAre());
+  const std::vector<std::unique_ptr<DeviceGraph>> built = build_graphs(3, 0);
+  ASSERT_EQ(built.size(), 3U);
+  const auto nodes = [&](std::size_t index) {
+    return static_cast<const RecordingGraph &>(*built[index]).nodes;
+  };
+  const auto graph_of = [](const Recorded &node) {
+    EXPECT_TRUE(node.enabled);
+    return std::get<ChildParams>(node.params).graph;
+  };
+  ASSERT_EQ(nodes(0).size(), 1U);
+  EXPECT_FALSE(nodes(0)[0].enabled) << "it fills nothing";
+  ASSERT_EQ(nodes(1).size(), 2U);
+  EXPECT_EQ(graph_of(nodes(1)[0]), built[0].get());
+  EXPECT_EQ(graph_of(nodes(1)[1]), built[0].get());
+  ASSERT_EQ(nodes(2).size(), 2U);
+  EXPECT_EQ(graph_of(nodes(2)[0]), built[1].get());
+  EXPECT_EQ(graph_of(nodes(2)[1]), built[0].get());
+  EXPECT_EQ(nodes(2)[0].label.text(), "child outer");
 }
 
 TEST_F(GraphBuilderTest, NamesTheExpressionThatHasNoValue) {

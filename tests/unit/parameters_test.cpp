@@ -43,8 +43,7 @@ std::string usage_error(const Given &given) {
   return error_of(program(), given, ErrorCode::Usage);
 }
 
-const std::string subject = "buffer x";
-const SourceLocation place = {"p.cgraph", 9, 1};
+const NodeLabel subject("buffer x", {"p.cgraph", 9, 1});
 
 TEST(Parameters, TakesValuesAndDefaults) {
   format::Program p = program();
@@ -52,9 +51,9 @@ TEST(Parameters, TakesValuesAndDefaults) {
   const ExprId a = p.exprs.parameter({1}, ScalarType::F32);
   const ExprId b = p.exprs.parameter({2}, ScalarType::U8);
   const Parameters parameters(p, {{"n", std::int64_t{-5}}, {"b", std::uint64_t{255}}});
-  EXPECT_EQ(parameters.integer(n, {subject, "n", place}), -5);
-  EXPECT_EQ(parameters.value(a, {subject, "a", place}), Value::of(2.0));
-  EXPECT_EQ(parameters.integer(b, {subject, "b", place}), 255);
+  EXPECT_EQ(parameters.integer(n, {subject, "n"}), -5);
+  EXPECT_EQ(parameters.value(a, {subject, "a"}), Value::of(2.0));
+  EXPECT_EQ(parameters.integer(b, {subject, "b"}), 255);
 }
 
 TEST(Parameters, ConvertsToTheDeclaredType) {
@@ -62,10 +61,10 @@ TEST(Parameters, ConvertsToTheDeclaredType) {
   const ExprId n = p.exprs.parameter({0}, ScalarType::I32);
   const ExprId a = p.exprs.parameter({1}, ScalarType::F32);
   const Parameters parameters(p, {{"n", true}, {"a", 0.1}});
-  EXPECT_EQ(parameters.value(n, {subject, "n", place}), Value::of(std::int64_t{1}));
-  EXPECT_EQ(parameters.value(a, {subject, "a", place}), Value::of(double{0.1F}));
+  EXPECT_EQ(parameters.value(n, {subject, "n"}), Value::of(std::int64_t{1}));
+  EXPECT_EQ(parameters.value(a, {subject, "a"}), Value::of(double{0.1F}));
   const Parameters integer(p, {{"n", std::int64_t{1}}, {"a", std::int64_t{3}}});
-  EXPECT_EQ(integer.value(a, {subject, "a", place}), Value::of(3.0));
+  EXPECT_EQ(integer.value(a, {subject, "a"}), Value::of(3.0));
 }
 
 TEST(Parameters, RefusesWhatTheProgramDoesNotHave) {
@@ -104,7 +103,7 @@ TEST(Parameters, AnExpressionWithoutAValueIsAnErrorOnlyWhereItIsUsed) {
       p.exprs.binary(ExprOp::Div, p.exprs.constant(Value::of(std::int64_t{8})), n);
   const Parameters parameters(p, {{"n", std::int64_t{0}}});
   try {
-    parameters.integer(quotient, {subject, "dimension 0", place});
+    parameters.integer(quotient, {subject, "dimension 0"});
     FAIL() << "no error";
   } catch (const Error &error) {
     EXPECT_EQ(error.code(), ErrorCode::InvalidValue);
@@ -116,7 +115,7 @@ TEST(Parameters, AnIntegerMustFitSixtyFourSignedBits) {
   format::Program p;
   const ExprId large = p.exprs.constant(Value::of(~std::uint64_t{0}));
   const Parameters parameters(p, {});
-  EXPECT_THROW(parameters.integer(large, {subject, "dimension 0", place}), Error);
+  EXPECT_THROW(parameters.integer(large, {subject, "dimension 0"}), Error);
 }
 
 TEST(Parameters, RunsChecksInOrder) {

@@ -9,12 +9,20 @@
 
 namespace cgrt::cuda {
 
+/// What check() does where `result` is no success.
+[[noreturn]] void fail(cudaError_t result, std::string_view call, const NodeLabel &node,
+                       std::string_view detail);
+
 /// Throws Error{Device} unless `result` is a success:
 ///   saxpy.cgraph:18: kernel saxpy: cudaGraphAddNode: invalid argument (cudaErrorInvalidValue)
 /// `call` says what was tried; `detail`, where not empty, what else is known. The error does not
 /// stay CUDA's last error: that one belongs to the caller's own calls.
-void check(cudaError_t result, std::string_view call, const NodeLabel &node = {},
-           std::string_view detail = {});
+inline void check(cudaError_t result, std::string_view call, const NodeLabel &node = {},
+                  std::string_view detail = {}) {
+  if (result != cudaSuccess) [[unlikely]] {
+    fail(result, call, node, detail);
+  }
+}
 
 /// For destructors, which cannot report: what fails there is either a fault that the last wait
 /// reported already, or CUDA's own shutdown.

@@ -28,23 +28,23 @@ void CudaFunction::prepare(const KernelParams &params, const Context &context,
   const auto max_threads = static_cast<std::uint64_t>(attributes_.maxThreadsPerBlock);
   if (threads > max_threads) {
     throw Error(ErrorCode::Device,
-                node.text + ": a block of " + std::to_string(threads) +
+                node.text() + ": a block of " + std::to_string(threads) +
                     " threads is too large for this kernel on " + context.name() +
                     ": it runs at most " + std::to_string(max_threads) + ", having " +
                     std::to_string(attributes_.numRegs) + " registers a thread [geometry]",
-                node.where);
+                node.where());
   }
   if (params.shared_bytes <= allowed_dynamic_bytes_) {
     return;
   }
   if (attributes_.sharedSizeBytes + params.shared_bytes > context.max_shared_bytes()) {
     throw Error(ErrorCode::Device,
-                node.text + ": " + std::to_string(params.shared_bytes) + " bytes of dynamic and " +
-                    std::to_string(attributes_.sharedSizeBytes) +
+                node.text() + ": " + std::to_string(params.shared_bytes) +
+                    " bytes of dynamic and " + std::to_string(attributes_.sharedSizeBytes) +
                     " of static shared memory are more than the " +
                     std::to_string(context.max_shared_bytes()) + " of a block on " +
                     context.name() + " [geometry]",
-                node.where);
+                node.where());
   }
   check(cudaFuncSetAttribute(kernel_, cudaFuncAttributeMaxDynamicSharedMemorySize,
                              static_cast<int>(params.shared_bytes)),

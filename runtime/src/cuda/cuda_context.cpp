@@ -53,6 +53,7 @@ PrimaryContext::PrimaryContext(int ordinal) {
   find_driver_function("cuDeviceGet", get_device_);
   find_driver_function("cuDevicePrimaryCtxRetain", retain_);
   find_driver_function("cuDevicePrimaryCtxRelease", release_);
+  find_driver_function("cuCtxGetCurrent", get_current_);
   find_driver_function("cuCtxPushCurrent", push_);
   find_driver_function("cuCtxPopCurrent", pop_);
   check(as_runtime_error(get_device_(&device_, ordinal)), "cuDeviceGet");
@@ -63,12 +64,23 @@ PrimaryContext::~PrimaryContext() {
   check_in_destructor(as_runtime_error(release_(device_)));
 }
 
-Current::Current(const PrimaryContext &context) : context_(context), pushed_(true) {
-  check(as_runtime_error(context_.push_(context_.context_)), "cuCtxPushCurrent");
+Current::Current(const PrimaryContext &context) : context_(context) {
+  check(as_runtime_error(push()), "cuCtxPushCurrent");
 }
 
-Current::Current(const PrimaryContext &context, std::nothrow_t) noexcept
-    : context_(context), pushed_(context.push_(context.context_) == CUDA_SUCCESS) {}
+Current::Current(const PrimaryContext &context, std::nothrow_t) noexcept : context_(context) {
+  static_cast<void>(push());
+}
+
+CUresult Current::push() noexcept {
+  CUcontext now = nullptr;
+  if (context_.get_current_(&now) == CUDA_SUCCESS && now == context_.context_) {
+    return CUDA_SUCCESS;
+  }
+  const CUresult result = context_.push_(context_.context_);
+  pushed_ = result == CUDA_SUCCESS;
+  return result;
+}
 
 Current::~Current() {
   CUcontext popped = nullptr;
@@ -80,11 +92,14 @@ Current::~Current() {
 Context::Context(int ordinal)
     : primary_(ordinal), capability_(capability_of(ordinal)),
       max_shared_bytes_(
-          static_cast<std::size_t>(attribute(cudaDevAttrMaxSharedMemoryPerBlockOptin, ordinal))) {
+          static_cast<std::size_t>(attribute(cudaDevAttrMaxSharedMemoryPerBlockOptin, ordinal))),
+      multiprocessors_(attribute(cudaDevAttrMultiProcessorCount, ordinal)) {
   cudaDeviceProp properties{};
   check(cudaGetDeviceProperties(&properties, ordinal), "cudaGetDeviceProperties");
   name_ = "cuda:" + std::to_string(ordinal) + " " + properties.name;
   const Current current = make_current();
+  check(cudaDeviceGetStreamPriorityRange(&last_priority_, &first_priority_),
+        "cudaDeviceGetStreamPriorityRange");
   // Non-blocking: the caller's work on the legacy default stream orders nothing here.
   check(cudaStreamCreateWithFlags(&stream_, cudaStreamNonBlocking), "cudaStreamCreateWithFlags");
 }

@@ -6,7 +6,9 @@
 
 #include <cuda.h>
 
+#include <algorithm>
 #include <cstddef>
+#include <cstdint>
 #include <new>
 #include <string>
 
@@ -29,6 +31,7 @@ private:
   decltype(&cuDeviceGet) get_device_ = nullptr;
   decltype(&cuDevicePrimaryCtxRetain) retain_ = nullptr;
   decltype(&cuDevicePrimaryCtxRelease) release_ = nullptr;
+  decltype(&cuCtxGetCurrent) get_current_ = nullptr;
   decltype(&cuCtxPushCurrent) push_ = nullptr;
   decltype(&cuCtxPopCurrent) pop_ = nullptr;
   CUdevice device_ = 0;
@@ -36,6 +39,7 @@ private:
 };
 
 /// Makes a context current for its own lifetime; the thread's context before is back afterwards.
+/// Costs next to nothing where the context is current already.
 class Current {
 public:
   explicit Current(const PrimaryContext &context);
@@ -46,6 +50,8 @@ public:
   Current &operator=(const Current &) = delete;
 
 private:
+  CUresult push() noexcept;
+
   const PrimaryContext &context_;
   bool pushed_ = false;
 };
@@ -66,12 +72,22 @@ public:
   Capability capability() const { return capability_; }
   /// Static plus dynamic shared memory that one block may have when its kernel opts in.
   std::size_t max_shared_bytes() const { return max_shared_bytes_; }
+  /// How many blocks of a cooperative launch are on the GPU at once, where so many fit each of its
+  /// multiprocessors.
+  std::uint64_t cooperative_blocks(int on_each) const {
+    return static_cast<std::uint64_t>(on_each) * static_cast<std::uint64_t>(multiprocessors_);
+  }
+  /// The nearest priority that the GPU has.
+  int priority(int wanted) const { return std::clamp(wanted, first_priority_, last_priority_); }
 
 private:
   PrimaryContext primary_;
   std::string name_;
   Capability capability_;
   std::size_t max_shared_bytes_ = 0;
+  int multiprocessors_ = 0;
+  int first_priority_ = 0; ///< the lower number
+  int last_priority_ = 0;
   cudaStream_t stream_ = nullptr;
 };
 

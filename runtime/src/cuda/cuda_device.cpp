@@ -21,7 +21,8 @@ public:
     if (space_ == MemorySpace::Device) {
       check(cudaMalloc(&data_, allocated), "cudaMalloc", what());
     } else {
-      check(cudaHostAlloc(&data_, allocated, cudaHostAllocDefault), "cudaHostAlloc", what());
+      // Any of it may be given to kernels, by the address that the host has for it.
+      check(cudaHostAlloc(&data_, allocated, cudaHostAllocMapped), "cudaHostAlloc", what());
     }
   }
 

@@ -29,6 +29,13 @@ std::string_view explain(cudaGraphInstantiateResult result) {
   return {};
 }
 
+/// `clone` is a clone of the graph that `node` is in.
+cudaGraphNode_t find_in_clone(cudaGraphNode_t node, cudaGraph_t clone, const NodeLabel &label) {
+  cudaGraphNode_t found = nullptr;
+  check(cudaGraphNodeFindInClone(&found, node, clone), "cudaGraphNodeFindInClone", label);
+  return found;
+}
+
 } // namespace
 
 CudaGraph::CudaGraph(std::shared_ptr<const Context> context) : context_(std::move(context)) {
@@ -56,12 +63,66 @@ std::uint32_t CudaGraph::add_node(const NodeParams &params,
                          &cuda_params),
         "cudaGraphAddNode", label);
   const auto index = static_cast<std::uint32_t>(nodes_.size());
+  if (const auto *kernel = std::get_if<KernelParams>(&params)) {
+    set_attributes(node, *kernel, label);
+  } else if (const auto *child = std::get_if<ChildParams>(&params)) {
+    const auto *graph = static_cast<const CudaGraph *>(child->graph);
+    children_.push_back({index, graph});
+    has_priorities_ = has_priorities_ || graph->has_priorities_;
+    has_disabled_ = has_disabled_ || graph->has_disabled_;
+  }
   nodes_.push_back(node);
   labels_.push_back(std::move(label));
   if (!enabled) {
     disabled_.push_back(index);
+    has_disabled_ = true;
   }
   return index;
+}
+
+void CudaGraph::set_attributes(cudaGraphNode_t node, const KernelParams &params,
+                               const NodeLabel &label) {
+  if (params.cluster.x != 1 || params.cluster.y != 1 || params.cluster.z != 1) {
+    cudaLaunchAttributeValue value = {};
+    value.clusterDim.x = params.cluster.x;
+    value.clusterDim.y = params.cluster.y;
+    value.clusterDim.z = params.cluster.z;
+    check(cudaGraphKernelNodeSetAttribute(node, cudaLaunchAttributeClusterDimension, &value),
+          "cudaGraphKernelNodeSetAttribute(ClusterDimension)", label);
+  }
+  if (params.cooperative) {
+    require_cooperative(params, label);
+    cudaLaunchAttributeValue value = {};
+    value.cooperative = 1;
+    check(cudaGraphKernelNodeSetAttribute(node, cudaLaunchAttributeCooperative, &value),
+          "cudaGraphKernelNodeSetAttribute(Cooperative)", label);
+  }
+  if (params.priority != 0) {
+    cudaLaunchAttributeValue value = {};
+    value.priority = context_->priority(params.priority);
+    check(cudaGraphKernelNodeSetAttribute(node, cudaLaunchAttributePriority, &value),
+          "cudaGraphKernelNodeSetAttribute(Priority)", label);
+    has_priorities_ = true;
+  }
+}
+
+/// Blocks that wait for each other must all be on the GPU at once.
+void CudaGraph::require_cooperative(const KernelParams &params, const NodeLabel &label) const {
+  const auto &function = static_cast<const CudaFunction &>(*params.function);
+  const std::uint32_t threads = params.block.x * params.block.y * params.block.z;
+  int on_each = 0;
+  check(cudaOccupancyMaxActiveBlocksPerMultiprocessor(
+            &on_each, function.handle(), static_cast<int>(threads), params.shared_bytes),
+        "cudaOccupancyMaxActiveBlocksPerMultiprocessor", label);
+  const std::uint64_t blocks = std::uint64_t{params.grid.x} * params.grid.y * params.grid.z;
+  const std::uint64_t most = context_->cooperative_blocks(on_each);
+  if (blocks > most) {
+    throw Error(ErrorCode::Device,
+                label.text() + ": a cooperative grid of " + std::to_string(blocks) +
+                    " blocks is too large for this kernel on " + context_->name() +
+                    ", which holds " + std::to_string(most) + " of them at once [geometry]",
+                label.where());
+  }
 }
 
 cudaGraphNodeParams CudaGraph::node_params(const KernelParams &params, const NodeLabel &label) {
@@ -86,10 +147,15 @@ cudaGraphNodeParams CudaGraph::node_params(const CopyParams &params, const NodeL
   cudaGraphNodeParams result = {};
   result.type = cudaGraphNodeTypeMemcpy;
   cudaMemcpy3DParms &copy = result.memcpy.copyParams;
-  // One row, so the pitch has no part in the addresses.
-  copy.srcPtr = {const_cast<std::byte *>(params.source), params.bytes, params.bytes, 1};
-  copy.dstPtr = {params.destination, params.bytes, params.bytes, 1};
-  copy.extent = {params.bytes, 1, 1};
+  const auto side = [&](std::byte *first, const Rows &rows) -> cudaPitchedPtr {
+    // A single row may be longer than a pitch can be, a single plane has no next one.
+    const bool flat = params.height == 1 && params.depth == 1;
+    return {first, flat ? params.width : rows.pitch, params.width,
+            params.depth == 1 ? params.height : rows.per_plane};
+  };
+  copy.srcPtr = side(const_cast<std::byte *>(params.source), params.source_rows);
+  copy.dstPtr = side(params.destination, params.destination_rows);
+  copy.extent = {params.width, params.height, params.depth};
   copy.kind = cudaMemcpyDefault; // CUDA knows which of the addresses are host memory
   return result;
 }
@@ -100,38 +166,101 @@ cudaGraphNodeParams CudaGraph::node_params(const FillParams &params, const NodeL
   result.memset.dst = params.destination;
   result.memset.value = params.pattern & (0xFFFFFFFFU >> (32 - 8 * params.element_bytes));
   result.memset.elementSize = params.element_bytes;
-  result.memset.width = params.count;
-  result.memset.height = 1;
+  result.memset.width = params.width;
+  result.memset.height = params.height;
+  result.memset.pitch = params.height == 1 ? 0 : params.pitch;
   return result;
 }
 
 cudaGraphNodeParams CudaGraph::node_params(const ChildParams &params, const NodeLabel &) {
   cudaGraphNodeParams result = {};
+  const auto &child = static_cast<const CudaGraph &>(*params.graph);
+  if (child.nodes_.empty()) {
+    result.type = cudaGraphNodeTypeEmpty;
+    return result;
+  }
   result.type = cudaGraphNodeTypeGraph;
-  result.graph.graph = static_cast<const CudaGraph &>(*params.graph).graph_;
+  result.graph.graph = child.graph_;
   result.graph.ownership = cudaGraphChildGraphOwnershipClone;
   return result;
 }
 
-NodeLabel CudaGraph::label_of(cudaGraphNode_t node) const {
-  const auto found = std::find(nodes_.begin(), nodes_.end(), node);
-  return found == nodes_.end() ? NodeLabel{}
-                               : labels_[static_cast<std::size_t>(found - nodes_.begin())];
+CudaGraph::Clones CudaGraph::clones_of(const Child &child, const Clones &own) const {
+  const NodeLabel &label = labels_[child.node];
+  const auto graph_in = [&](cudaGraphNode_t node) {
+    cudaGraph_t graph = nullptr;
+    check(cudaGraphChildGraphNodeGetGraph(node, &graph), "cudaGraphChildGraphNodeGetGraph", label);
+    return graph;
+  };
+  // This graph holds a clone of the child; each clone of this graph holds a clone of that one.
+  cudaGraphNode_t node = nodes_[child.node];
+  Clones clones = {graph_in(node)};
+  for (const cudaGraph_t clone : own) {
+    node = find_in_clone(node, clone, label);
+    clones.push_back(graph_in(node));
+  }
+  return clones;
+}
+
+void CudaGraph::disable_nodes(cudaGraphExec_t executable, const Clones &clones) const {
+  for (const std::uint32_t index : disabled_) {
+    cudaGraphNode_t node = nodes_[index];
+    for (const cudaGraph_t clone : clones) {
+      node = find_in_clone(node, clone, labels_[index]);
+    }
+    check(cudaGraphNodeSetEnabled(executable, node, 0), "cudaGraphNodeSetEnabled", labels_[index]);
+  }
+  for (const Child &child : children_) {
+    if (child.graph->has_disabled_) {
+      child.graph->disable_nodes(executable, clones_of(child, clones));
+    }
+  }
+}
+
+NodeLabel CudaGraph::label_of(cudaGraphNode_t wanted, const Clones &clones) const {
+  for (std::size_t index = 0; index < nodes_.size(); ++index) {
+    cudaGraphNode_t node = nodes_[index];
+    for (const cudaGraph_t clone : clones) {
+      node = find_in_clone(node, clone, labels_[index]);
+    }
+    if (node == wanted) {
+      return labels_[index];
+    }
+  }
+  for (const Child &child : children_) {
+    const NodeLabel label = child.graph->nodes_.empty()
+                                ? NodeLabel()
+                                : child.graph->label_of(wanted, clones_of(child, clones));
+    if (!label.is_nobody()) {
+      return label;
+    }
+  }
+  return {};
+}
+
+NodeLabel CudaGraph::culprit(cudaGraphNode_t node) const {
+  try {
+    return node == nullptr ? NodeLabel() : label_of(node, {});
+  } catch (const Error &) {
+    return {}; // the failed instantiation is what counts
+  }
 }
 
 std::unique_ptr<DeviceExecutable> CudaGraph::instantiate() {
   const Current current = context_->make_current();
   cudaGraphInstantiateParams params = {};
+  if (has_priorities_) {
+    params.flags = cudaGraphInstantiateFlagUseNodePriority;
+  }
   cudaGraphExec_t executable = nullptr;
   const cudaError_t result = cudaGraphInstantiateWithParams(&executable, graph_, &params);
   if (result != cudaSuccess) {
-    check(result, "cudaGraphInstantiateWithParams", label_of(params.errNode_out),
-          explain(params.result_out));
+    fail(result, "cudaGraphInstantiateWithParams", culprit(params.errNode_out),
+         explain(params.result_out));
   }
   auto owner = std::make_unique<CudaExecutable>(context_, executable);
-  for (const std::uint32_t index : disabled_) {
-    check(cudaGraphNodeSetEnabled(executable, nodes_[index], 0), "cudaGraphNodeSetEnabled",
-          labels_[index]);
+  if (has_disabled_) {
+    disable_nodes(executable, {});
   }
   // So that the first launch costs no more than the others.
   check(cudaGraphUpload(executable, context_->stream()), "cudaGraphUpload");

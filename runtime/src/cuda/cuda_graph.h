@@ -20,21 +20,44 @@ public:
                          NodeLabel label, bool enabled) override;
   std::unique_ptr<DeviceExecutable> instantiate() override;
 
+  /// Owned by this object.
+  cudaGraph_t handle() const { return graph_; }
+
 private:
+  /// The node that holds a clone of another graph.
+  struct Child {
+    std::uint32_t node;
+    const CudaGraph *graph;
+  };
+  /// Clones of this graph inside other graphs: the first is its own, each other one a clone of the
+  /// one before. Empty: the graph itself.
+  using Clones = std::vector<cudaGraph_t>;
+
   // One overload for each node kind; what they return points into the arguments and scratch_.
   cudaGraphNodeParams node_params(const KernelParams &params, const NodeLabel &label);
   cudaGraphNodeParams node_params(const CopyParams &params, const NodeLabel &label);
   cudaGraphNodeParams node_params(const FillParams &params, const NodeLabel &label);
   cudaGraphNodeParams node_params(const ChildParams &params, const NodeLabel &label);
 
-  /// Whom a failed instantiation is about; an empty label where CUDA does not say.
-  NodeLabel label_of(cudaGraphNode_t node) const;
+  void set_attributes(cudaGraphNode_t node, const KernelParams &params, const NodeLabel &label);
+  void require_cooperative(const KernelParams &params, const NodeLabel &label) const;
+
+  Clones clones_of(const Child &child, const Clones &own) const;
+  void disable_nodes(cudaGraphExec_t executable, const Clones &clones) const;
+
+  /// The node, of the last clone or of a graph in it, that CUDA knows as `wanted`; or nobody.
+  NodeLabel label_of(cudaGraphNode_t wanted, const Clones &clones) const;
+  /// Whom a failed instantiation is about; nobody where CUDA does not say.
+  NodeLabel culprit(cudaGraphNode_t node) const;
 
   std::shared_ptr<const Context> context_;
   cudaGraph_t graph_ = nullptr;
   std::vector<cudaGraphNode_t> nodes_;
   std::vector<NodeLabel> labels_; ///< parallel to nodes_
   std::vector<std::uint32_t> disabled_;
+  std::vector<Child> children_;
+  bool has_priorities_ = false;               ///< in itself or a child
+  bool has_disabled_ = false;                 ///< likewise
   std::vector<void *> scratch_;               ///< addresses of one kernel's arguments
   std::vector<cudaGraphNode_t> dependencies_; ///< of the node being added
 };

@@ -107,7 +107,7 @@ void HostExecutable::run(const HostNode &node) {
   try {
     std::visit([this](const auto &params) { run(params); }, node.params);
   } catch (const Error &error) {
-    throw Error(error.code(), node.label.text + ": " + error.message(), node.label.where);
+    throw Error(error.code(), node.label.text() + ": " + error.message(), node.label.where());
   }
 }
 
@@ -116,13 +116,22 @@ void HostExecutable::run(const KernelParams &params) {
 }
 
 void HostExecutable::run(const CopyParams &params) {
-  std::memcpy(params.destination, params.source, params.bytes);
+  const Rows &to = params.destination_rows;
+  const Rows &from = params.source_rows;
+  for (std::size_t plane = 0; plane < params.depth; ++plane) {
+    for (std::size_t row = 0; row < params.height; ++row) {
+      std::memcpy(params.destination + (plane * to.per_plane + row) * to.pitch,
+                  params.source + (plane * from.per_plane + row) * from.pitch, params.width);
+    }
+  }
 }
 
 void HostExecutable::run(const FillParams &params) {
-  for (std::size_t i = 0; i < params.count; ++i) {
-    std::memcpy(params.destination + i * params.element_bytes, &params.pattern,
-                params.element_bytes);
+  for (std::size_t row = 0; row < params.height; ++row) {
+    std::byte *const first = params.destination + row * params.pitch;
+    for (std::size_t i = 0; i < params.width; ++i) {
+      std::memcpy(first + i * params.element_bytes, &params.pattern, params.element_bytes);
+    }
   }
 }
 

@@ -1,0 +1,43 @@
+// What stands in for a device in tests of the graph builder.
+#pragma once
+
+#include "device.h"
+
+#include <array>
+#include <memory>
+#include <span>
+#include <utility>
+#include <vector>
+
+namespace cgrt::testing {
+
+struct Recorded {
+  NodeParams params;
+  std::vector<std::uint32_t> dependencies;
+  NodeLabel label;
+  bool enabled;
+};
+
+/// A device graph that only remembers.
+class RecordingGraph : public DeviceGraph {
+public:
+  std::uint32_t add_node(const NodeParams &params, std::span<const std::uint32_t> dependencies,
+                         NodeLabel label, bool enabled) override {
+    nodes.push_back(
+        {params, {dependencies.begin(), dependencies.end()}, std::move(label), enabled});
+    return static_cast<std::uint32_t>(nodes.size() - 1);
+  }
+  std::unique_ptr<DeviceExecutable> instantiate() override { return nullptr; }
+
+  std::vector<Recorded> nodes;
+};
+
+class FakeCode : public LoadedCode {
+public:
+  const Function &function(format::KernelId kernel) const override {
+    return functions[kernel.index];
+  }
+  std::array<Function, 2> functions;
+};
+
+} // namespace cgrt::testing
