@@ -60,6 +60,7 @@ std::string program_text(const Program &program, const KernelUnit &unit) {
   add(embedded::host_code_host_abi_h);
   add(embedded::host_code_vectors_h);
   add(embedded::host_code_threads_h);
+  add(embedded::host_code_warp_h);
   add(embedded::host_code_math_h);
   add(embedded::host_code_intrinsics_h);
   add(embedded::host_code_atomics_h);

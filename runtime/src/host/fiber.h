@@ -1,12 +1,11 @@
 // A stack of its own to run a function on, that can be left in the middle and entered again.
 #pragma once
 
-#include <csetjmp>
 #include <cstddef>
 
 namespace cgrt {
 
-/// Page-protected at its end: overrunning it is a fault, not silent damage.
+/// Overrunning it by less than its own size is a fault, not silent damage.
 class FiberStack {
 public:
   static constexpr std::size_t bytes = std::size_t{256} << 10;
@@ -18,8 +17,13 @@ public:
   FiberStack &operator=(const FiberStack &) = delete;
 
   std::byte *bottom() const { return bottom_; }
+  std::byte *end() const { return bottom_ + bytes; }
+  /// Whether `address` is where an overrun faults.
+  bool is_overrun(const void *address) const;
 
 private:
+  static constexpr std::size_t guard_bytes = bytes;
+
   std::byte *bottom_;
 };
 
@@ -37,21 +41,22 @@ public:
   /// Begins the body, or goes on after its suspend(). True when the body has suspended itself
   /// again, false when it came to its end.
   bool resume();
-  /// Called by the body: back to resume(); returns when resumed.
+  /// Called by the body: back to resume(); returns when resumed. A signal handler that interrupted
+  /// the body may call it, too, if the fiber is not resumed any more.
   void suspend();
 
+  const FiberStack &stack() const { return stack_; }
+
 private:
-  static void enter(unsigned high, unsigned low);
-  [[noreturn]] void begin();
-  [[noreturn]] void run_forever();
+  [[noreturn]] static void run_forever(void *self);
+  void leave();
 
   FiberStack stack_;
   Body body_;
   void *argument_;
-  bool has_begun_ = false; ///< run_forever() is on the stack
-  bool suspended_ = false; ///< the body is in the middle of a run
-  std::jmp_buf inside_;
-  std::jmp_buf outside_;
+  bool suspended_ = false;  ///< the body is in the middle of a run
+  void *inside_ = nullptr;  ///< where to go on in the body; null before the first time
+  void *outside_ = nullptr; ///< where resume() goes on
   // For AddressSanitizer: the two sides' fake stacks, and the stack that resume() stands on.
   void *inside_fake_stack_ = nullptr;
   void *outside_fake_stack_ = nullptr;
