@@ -40,10 +40,10 @@ struct Block {
   unsigned block_dim[3];
   unsigned block_index[3];
   unsigned cluster_dim[3];
-  unsigned threads;              ///< of the block
-  unsigned started;              ///< how many of them have begun; host code counts up
-  unsigned thread;               ///< linear index of the running one; host code sets it at its begin
-  bool backwards;                ///< begin with the last thread: shows a missing barrier
+  unsigned threads; ///< of the block
+  unsigned started; ///< how many of them have begun; host code counts up
+  unsigned thread;  ///< linear index of the running one; host code sets it at its begin
+  bool backwards;   ///< begin with the last thread: shows a missing barrier
   unsigned char *dynamic_shared; ///< aligned to 256 bytes
 
   /// What each thread came with when its last group of a warp opened; for a thread that has just

@@ -164,8 +164,9 @@ inline long long clock64() {
   return ticks;
 #endif
 }
-inline long clock() {
-  return static_cast<long>(clock64());
+typedef long clock_t;
+inline clock_t clock() {
+  return static_cast<clock_t>(clock64());
 }
 
 // A cluster's blocks run on their own here: its shape is known, its barrier and distributed shared

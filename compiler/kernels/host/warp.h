@@ -1,5 +1,5 @@
-// CUDA's warp functions for host code. Each thread comes to a warp's wait with a value and sees those
-// of the others behind it.
+// CUDA's warp functions for host code. Each thread comes to a warp's wait with a value and sees
+// those of the others behind it.
 #pragma once
 
 namespace cg_host {
@@ -52,8 +52,7 @@ inline T shuffle(unsigned mask, T value, int width, bool from_earlier_segments, 
   return is_own ? value : from_slot<T>(threads.from(static_cast<unsigned>(from)));
 }
 
-template <typename T, typename Combine>
-inline T reduce(unsigned mask, T value, Combine combine) {
+template <typename T, typename Combine> inline T reduce(unsigned mask, T value, Combine combine) {
   const Exchange threads = exchange(mask, to_slot(value));
   T result = value;
   for (unsigned left = threads.present & ~(1U << threads.lane); left != 0; left &= left - 1) {
@@ -148,7 +147,7 @@ CG_REDUCE(min, int, x < y ? x : y)
 CG_REDUCE(min, unsigned, x < y ? x : y)
 CG_REDUCE(max, int, x > y ? x : y)
 CG_REDUCE(max, unsigned, x > y ? x : y)
-CG_REDUCE(and, unsigned, x & y)
+CG_REDUCE(and, unsigned, x &y)
 CG_REDUCE(or, unsigned, x | y)
 CG_REDUCE(xor, unsigned, x ^ y)
 #undef CG_REDUCE

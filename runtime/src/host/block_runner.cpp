@@ -50,6 +50,15 @@ BlockRunner::BlockRunner() {
   block_.fault = fault;
 }
 
+[[gnu::always_inline]] inline void BlockRunner::resume(Fiber &fiber) {
+  current_ = &fiber;
+  const bool suspended = fiber.resume();
+  current_ = nullptr;
+  if (suspended && (fault_ || message_)) {
+    abandon(fault_ ? describe(*fault_, fiber) : *message_);
+  }
+}
+
 void BlockRunner::run(const BlockLaunch &launch, std::uint64_t index) {
   prepare(launch, index);
   while (block_.started < block_.threads) {
@@ -95,21 +104,6 @@ Fiber &BlockRunner::unused_fiber() {
     fibers_.push_back(std::make_unique<Fiber>(run_threads, this));
   }
   return *fibers_[used_++];
-}
-
-void BlockRunner::resume(Fiber &fiber) {
-  current_ = &fiber;
-  const bool suspended = fiber.resume();
-  current_ = nullptr;
-  if (!suspended) {
-    return;
-  }
-  if (fault_) {
-    abandon(describe(*fault_, fiber));
-  }
-  if (message_) {
-    abandon(*message_);
-  }
 }
 
 void BlockRunner::open_groups() {

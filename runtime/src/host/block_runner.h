@@ -38,7 +38,7 @@ public:
   BlockRunner &operator=(const BlockRunner &) = delete;
 
   /// While it lives, a hardware fault in a thread of a block ends the launch like an assert.
-  FaultTrap trap_faults() { return {signal_stack_, on_fault, this}; }
+  FaultTrap trap_faults() { return {on_fault, this}; }
 
   /// Runs one block; `index` counts x first. Error{Device} with what a thread says when it ends the
   /// launch (assert, trap), with its fault, or when the threads that are left wait for ever.
@@ -85,13 +85,12 @@ private:
   Running block_{};
   const BlockLaunch *launch_ = nullptr;
   std::optional<GuardedMemory> shared_;
-  SignalStack signal_stack_;
   std::vector<std::unique_ptr<Fiber>> fibers_;
-  std::size_t used_ = 0;       ///< fibers of this block
-  Fiber *current_ = nullptr;   ///< null while no thread of a block runs
-  std::vector<Wait> waits_;    ///< one for each thread
-  std::size_t waiting_ = 0;    ///< how many of them wait
-  std::size_t at_barrier_ = 0; ///< and for their block
+  std::size_t used_ = 0;                   ///< fibers of this block
+  Fiber *current_ = nullptr;               ///< null while no thread of a block runs
+  std::vector<Wait> waits_;                ///< one for each thread
+  std::size_t waiting_ = 0;                ///< how many of them wait
+  std::size_t at_barrier_ = 0;             ///< and for their block
   std::vector<unsigned long long> values_; ///< Block::values
   std::vector<unsigned> opened_;           ///< threads that go on in this round
   // What the current thread ended the launch with.

@@ -12,15 +12,9 @@
 
 namespace cgrt {
 
-#ifdef CGRT_ADDRESS_SANITIZER
-
-FaultTrap::FaultTrap(const SignalStack & /*stack*/, Handle handle, void *self)
-    : handle_(handle), self_(self) {}
-FaultTrap::~FaultTrap() = default;
-
-#else
-
 namespace {
+
+constexpr std::size_t signal_stack_bytes = std::size_t{64} << 10;
 
 constexpr std::array signals = {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGTRAP};
 
@@ -37,6 +31,11 @@ Handlers &handlers() {
 }
 
 thread_local const FaultTrap *current = nullptr;
+#ifdef CGRT_ADDRESS_SANITIZER
+thread_local bool has_signal_stack = true; // its own
+#else
+thread_local bool has_signal_stack = false;
+#endif
 
 /// Lets the signal do what it would have done without us.
 void pass_on(int signal, siginfo_t *info, void *context) {
@@ -61,7 +60,7 @@ void pass_on(int signal, siginfo_t *info, void *context) {
   }
 }
 
-void on_signal(int signal, siginfo_t *info, void *context) {
+[[maybe_unused]] void on_signal(int signal, siginfo_t *info, void *context) {
   const int saved_errno = errno;
   if (current != nullptr && info->si_code > 0) {
     (*current)(signal, *info);
@@ -70,7 +69,32 @@ void on_signal(int signal, siginfo_t *info, void *context) {
   errno = saved_errno;
 }
 
-void install() {
+} // namespace
+
+SignalStack::SignalStack() {
+  if (has_signal_stack) {
+    return;
+  }
+  memory_ = std::make_unique<std::byte[]>(signal_stack_bytes);
+  stack_t ours{};
+  ours.ss_sp = memory_.get();
+  ours.ss_size = signal_stack_bytes;
+  if (sigaltstack(&ours, &outer_) != 0) {
+    throw Error(ErrorCode::Device,
+                "no stack for signal handlers: " + std::generic_category().message(errno));
+  }
+  has_signal_stack = true;
+}
+
+SignalStack::~SignalStack() {
+  if (memory_) {
+    sigaltstack(&outer_, nullptr);
+    has_signal_stack = false;
+  }
+}
+
+FaultHandlers::FaultHandlers() {
+#ifndef CGRT_ADDRESS_SANITIZER
   Handlers &all = handlers();
   const std::lock_guard lock(all.mutex);
   if (all.users++ > 0) {
@@ -78,14 +102,16 @@ void install() {
   }
   struct sigaction action {};
   action.sa_sigaction = on_signal;
-  // The signal stays deliverable: its handler is left without returning.
+  // The signal stays deliverable: its handler may be left without returning.
   action.sa_flags = SA_SIGINFO | SA_ONSTACK | SA_NODEFER;
   for (std::size_t i = 0; i < signals.size(); ++i) {
     sigaction(signals[i], &action, &all.previous[i]);
   }
+#endif
 }
 
-void uninstall() {
+FaultHandlers::~FaultHandlers() {
+#ifndef CGRT_ADDRESS_SANITIZER
   Handlers &all = handlers();
   const std::lock_guard lock(all.mutex);
   if (--all.users > 0) {
@@ -94,29 +120,15 @@ void uninstall() {
   for (std::size_t i = 0; i < signals.size(); ++i) {
     sigaction(signals[i], &all.previous[i], nullptr);
   }
+#endif
 }
 
-} // namespace
-
-FaultTrap::FaultTrap(const SignalStack &stack, Handle handle, void *self)
-    : handle_(handle), self_(self), outer_(current) {
-  stack_t ours{};
-  ours.ss_sp = stack.data();
-  ours.ss_size = SignalStack::bytes;
-  if (sigaltstack(&ours, &outer_stack_) != 0) {
-    throw Error(ErrorCode::Device, "no stack for signal handlers: " +
-                                       std::generic_category().message(errno));
-  }
-  install();
+FaultTrap::FaultTrap(Handle handle, void *self) : handle_(handle), self_(self), outer_(current) {
   current = this;
 }
 
 FaultTrap::~FaultTrap() {
   current = outer_;
-  uninstall();
-  sigaltstack(&outer_stack_, nullptr);
 }
-
-#endif
 
 } // namespace cgrt

@@ -7,29 +7,39 @@
 
 namespace cgrt {
 
-/// The stack that signal handlers of one worker run on, since a kernel's own may be overrun.
+/// While it lives, signal handlers on the thread that made it have a stack of their own, since a
+/// kernel's may be overrun. Does nothing where an outer one is. Destroyed by the same thread.
 class SignalStack {
 public:
-  static constexpr std::size_t bytes = std::size_t{64} << 10;
-
-  SignalStack() : memory_(std::make_unique<std::byte[]>(bytes)) {}
-  std::byte *data() const { return memory_.get(); }
+  SignalStack();
+  ~SignalStack();
+  SignalStack(const SignalStack &) = delete;
+  SignalStack &operator=(const SignalStack &) = delete;
 
 private:
-  std::unique_ptr<std::byte[]> memory_;
+  std::unique_ptr<std::byte[]> memory_; ///< null where an outer one is
+  stack_t outer_{};
 };
 
-/// While it lives, faults on the thread that made it go to `handle(self, …)`, which leaves the
-/// signal handler by switching stacks, or returns for a fault that it does not know. Such a fault,
-/// and those of other threads, go where they went before. Destroyed by the same thread.
-///
-/// The signals' handlers belong to the process: they are installed while any FaultTrap lives. Under
-/// AddressSanitizer, which reports faults itself, nothing is trapped.
+/// While any lives in the process, its handlers for faults are ours. Faults that no FaultTrap knows
+/// go where they went before. Under AddressSanitizer, which reports faults itself, nothing is
+/// installed.
+class FaultHandlers {
+public:
+  FaultHandlers();
+  ~FaultHandlers();
+  FaultHandlers(const FaultHandlers &) = delete;
+  FaultHandlers &operator=(const FaultHandlers &) = delete;
+};
+
+/// While it, a FaultHandlers and a SignalStack of this thread live, the thread's faults go to
+/// `handle(self, …)`, which leaves the signal handler by switching stacks, or returns for a fault
+/// that it does not know. Destroyed by the same thread.
 class FaultTrap {
 public:
   using Handle = void (*)(void *self, int signal, const siginfo_t &info);
 
-  FaultTrap(const SignalStack &stack, Handle handle, void *self);
+  FaultTrap(Handle handle, void *self);
   ~FaultTrap();
   FaultTrap(const FaultTrap &) = delete;
   FaultTrap &operator=(const FaultTrap &) = delete;
@@ -39,8 +49,7 @@ public:
 private:
   Handle handle_;
   void *self_;
-  const FaultTrap *outer_ = nullptr; ///< of this thread
-  stack_t outer_stack_{};
+  const FaultTrap *outer_; ///< of this thread
 };
 
 } // namespace cgrt

@@ -26,16 +26,15 @@ GuardedMemory::GuardedMemory(std::size_t bytes) : bytes_(bytes) {
     return;
   }
   --guarded_count;
-  data_ = static_cast<std::byte *>(
-      ::operator new[](rounded_up(bytes), std::align_val_t{alignment}));
+  data_ =
+      static_cast<std::byte *>(::operator new[](rounded_up(bytes), std::align_val_t{alignment}));
   std::memset(data_, 0xFF, rounded_up(bytes));
 }
 
 bool GuardedMemory::map() {
   const auto page = static_cast<std::size_t>(sysconf(_SC_PAGESIZE));
   const std::size_t inner = (bytes_ + page - 1) / page * page;
-  void *mapping = mmap(nullptr, inner + 2 * page, PROT_NONE,
-                       MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  void *mapping = mmap(nullptr, inner + 2 * page, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
   if (mapping == MAP_FAILED) {
     return false;
   }

@@ -36,6 +36,8 @@ void *place_at_function(std::byte *end, void (*function)(void *), void *argument
 
 } // namespace cgrt
 
+// The jump is not `ret`, whose target a processor takes from its own stack of calls: that of the
+// stack which is left.
 #if defined(__x86_64__)
 asm(R"(
   .text
@@ -57,7 +59,8 @@ cgrt_switch_stack:
   popq %r13
   popq %r14
   popq %r15
-  ret
+  popq %rcx
+  jmpq *%rcx
   .size cgrt_switch_stack, .-cgrt_switch_stack
   .globl cgrt_begin_stack
   .hidden cgrt_begin_stack
