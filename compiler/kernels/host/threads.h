@@ -72,7 +72,8 @@ inline bool next_thread(Block *entered) {
   if (entered->backwards) {
     index = entered->threads - 1 - index;
   }
-  entered->thread = index;
+  // Written for each thread, although no one may read it: a fault tells whose it was.
+  *static_cast<volatile unsigned *>(&entered->thread) = index;
   if (index < blockDim.x) {
     threadIdx = {index, 0, 0};
   } else {
