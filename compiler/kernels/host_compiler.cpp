@@ -60,11 +60,13 @@ std::string program_text(const Program &program, const KernelUnit &unit) {
   add(embedded::host_code_host_abi_h);
   add(embedded::host_code_vectors_h);
   add(embedded::host_code_threads_h);
+  add(embedded::host_code_warp_h);
   add(embedded::host_code_math_h);
   add(embedded::host_code_intrinsics_h);
   add(embedded::host_code_atomics_h);
   if (uses_type(program, unit, ScalarType::F16) || uses_type(program, unit, ScalarType::BF16)) {
     add(embedded::host_code_small_floats_h);
+    add(embedded::host_code_small_float_pairs_h);
   }
   add("#define CG_EXPORT __attribute__((visibility(\"default\")))\n"
       "extern \"C\" {\n"

@@ -7,7 +7,7 @@
 namespace cgrt::host_abi {
 
 /// Host code exports it as the unsigned int `cg_host_abi`; another one is refused.
-inline constexpr unsigned version = 1;
+inline constexpr unsigned version = 2;
 
 inline constexpr const char *version_symbol = "cg_host_abi";
 
@@ -20,9 +20,18 @@ inline constexpr const char *architecture = "aarch64";
 #error "the host device supports x86-64 and AArch64"
 #endif
 
-/// The threads that a wait is among.
+/// The threads that a wait is among. Warps are 32 threads of consecutive linear index; the last one
+/// of a block may have fewer. Threads that have returned are not waited for.
 enum class Group : unsigned {
-  Block, ///< opens when every thread of the block waits or has returned
+  Block,  ///< opens when every thread of the block waits for it
+  Warp,   ///< opens when every thread of the warp that `mask` names waits for it with this mask
+  Active, ///< opens in the next round, for the warp's threads that wait for it with this mask
+};
+
+/// Who a group opened for: numbers of threads for a block, bits of the threads for a warp.
+struct Arrival {
+  unsigned present;
+  unsigned nonzero; ///< those of them that came with a value other than 0
 };
 
 /// One block in progress. All its threads run on one worker thread.
@@ -30,13 +39,18 @@ struct Block {
   unsigned grid_dim[3];
   unsigned block_dim[3];
   unsigned block_index[3];
-  unsigned threads;              ///< of the block
-  unsigned started;              ///< how many of them have begun; host code counts up
-  bool backwards;                ///< begin with the last thread: shows a missing barrier
+  unsigned cluster_dim[3];
+  unsigned threads; ///< of the block
+  unsigned started; ///< how many of them have begun; host code counts up
+  unsigned thread;  ///< linear index of the running one; host code sets it at its begin
+  bool backwards;   ///< begin with the last thread: shows a missing barrier
   unsigned char *dynamic_shared; ///< aligned to 256 bytes
 
-  /// Suspends the calling thread until its group opens.
-  void (*wait)(Block *block, Group group);
+  /// What each thread came with when its last group of a warp opened; for a thread that has just
+  /// gone on, those present with it still hold.
+  const unsigned long long *values;
+  /// Suspends the calling thread until its group opens. `mask` means nothing for a block.
+  Arrival (*wait)(Block *block, Group group, unsigned mask, unsigned long long value);
   /// Ends the launch with an error; does not return. The text is copied.
   void (*fault)(Block *block, const char *message);
 };

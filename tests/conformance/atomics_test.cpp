@@ -88,6 +88,30 @@ TEST_P(AtomicsTest, ExchangeAndCompareAndSwapLoseNothing) {
   EXPECT_EQ(x[1] + x[2], static_cast<std::int32_t>(std::int64_t{threads} * (threads - 1) / 2));
 }
 
+TEST_P(AtomicsTest, VectorsAddElementByElement) {
+  const auto x = run<float>(
+      ScalarType::F32,
+      std::string(id) + "atomicAdd(reinterpret_cast<float4 *>(x), make_float4(1, 2, -1, 0.5f));\n"
+                        "const float2 old = atomicAdd(reinterpret_cast<float2 *>(x + 4),\n"
+                        "                             make_float2(1, 1));\n"
+                        "if (old.x == 25599) x[6] = 1;\n",
+      std::vector<float>(7, 0));
+  EXPECT_THAT(x, ElementsAre(threads, 2 * threads, -threads, 0.5F * threads, threads, threads, 1));
+}
+
+TEST_P(AtomicsTest, SixteenBitCompareAndSwap) {
+  const auto x =
+      run<std::uint16_t>(ScalarType::U16,
+                         "for (int k = 0; k < 2; ++k) {\n"
+                         "  unsigned short seen = x[k], expected;\n"
+                         "  do { expected = seen;\n"
+                         "    seen = atomicCAS(x + k, expected, (unsigned short)(expected + 3));\n"
+                         "  } while (seen != expected);\n"
+                         "}",
+                         {0, 7});
+  EXPECT_THAT(x, ElementsAre(3 * threads % 65536, (3 * threads + 7) % 65536));
+}
+
 TEST_P(AtomicsTest, SharedMemoryHistogram) {
   const auto x = run<std::int32_t>(ScalarType::I32,
                                    "__shared__ int bins[8];\n"

@@ -65,6 +65,34 @@ TEST_P(ScalarArgumentTest, Booleans) {
   EXPECT_EQ(round_trip(kernels, 0, std::uint8_t{0}), 0);
 }
 
+TEST_P(ScalarArgumentTest, MixedWidthsInOneList) {
+  const Kernels kernels = load(
+      {{"echo",
+        {scalar("a", ScalarType::U8), scalar("b", ScalarType::F64), scalar("c", ScalarType::U16),
+         scalar("d", ScalarType::I64), scalar("e", ScalarType::U8), output("bytes", ScalarType::U8),
+         output("wide", ScalarType::F64), output("halves", ScalarType::U16),
+         output("integers", ScalarType::I64)},
+        "bytes[0] = a; wide[0] = b; halves[0] = c; integers[0] = d; bytes[1] = e;"}});
+  const auto bytes = Array<std::uint8_t>::fresh(device(), 2);
+  const auto wide = Array<double>::fresh(device(), 1);
+  const auto halves = Array<std::uint16_t>::fresh(device(), 1);
+  const auto integers = Array<std::int64_t>::fresh(device(), 1);
+  const std::int64_t d = -0x0123456789ABCDEF;
+  const auto graph = device().create_graph();
+  add(*graph, cgrt::KernelParams{&kernels[0],
+                                 {},
+                                 {},
+                                 0,
+                                 {slot(std::uint8_t{0x81}), slot(-1.25e-300),
+                                  slot(std::uint16_t{0xFEDC}), slot(d), slot(std::uint8_t{0x7F}),
+                                  bytes.slot(), wide.slot(), halves.slot(), integers.slot()}});
+  run_once(*graph);
+  EXPECT_EQ(bytes.read(), (std::vector<std::uint8_t>{0x81, 0x7F}));
+  EXPECT_EQ(wide.read().front(), -1.25e-300);
+  EXPECT_EQ(halves.read().front(), 0xFEDC);
+  EXPECT_EQ(integers.read().front(), d);
+}
+
 TEST_P(ScalarArgumentTest, SixteenBitFloats) {
   const Kernels kernels =
       load({echo("echo_f16", ScalarType::F16), echo("echo_bf16", ScalarType::BF16)});

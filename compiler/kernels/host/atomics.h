@@ -71,6 +71,20 @@ CG_ATOMIC(atomicDec, unsigned int,
 #undef CG_FETCH
 #undef CG_CHANGE
 
+// Vectors are atomic element by element, as on a GPU.
+#define CG_ATOMIC_VECTORS(name)                                                                    \
+  inline float2 name(float2 *address, float2 value) {                                              \
+    return {atomicAdd(&address->x, value.x), atomicAdd(&address->y, value.y)};                     \
+  }                                                                                                \
+  inline float4 name(float4 *address, float4 value) {                                              \
+    return {atomicAdd(&address->x, value.x), atomicAdd(&address->y, value.y),                      \
+            atomicAdd(&address->z, value.z), atomicAdd(&address->w, value.w)};                     \
+  }
+CG_ATOMIC_VECTORS(atomicAdd)
+CG_ATOMIC_VECTORS(atomicAdd_block)
+CG_ATOMIC_VECTORS(atomicAdd_system)
+#undef CG_ATOMIC_VECTORS
+
 #define CG_ATOMIC_CAS(name, T)                                                                     \
   inline T name(T *address, T expected, T value) {                                                 \
     __atomic_compare_exchange_n(address, &expected, value, false, __ATOMIC_RELAXED,                \

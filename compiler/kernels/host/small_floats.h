@@ -1,6 +1,5 @@
 // CUDA's 16-bit floating types for host code (__half, __nv_bfloat16): storage, conversions and
-// arithmetic, and their pairs. Arithmetic is done in float and rounded once, which is exact for + -
-// * /.
+// arithmetic, which is done in float and rounded once: exact for + - * /.
 #pragma once
 
 namespace cg_host {
@@ -49,9 +48,26 @@ template <int exponent_bits, int fraction_bits> inline float widen(unsigned shor
   return same_bits<float>(sign | (wide << 23) | (fraction << (23 - fraction_bits)));
 }
 
+inline short to_short(double x) {
+  return saturate<short>(x, -32768, 32767);
+}
+inline unsigned short to_ushort(double x) {
+  return saturate<unsigned short>(x, 0, 65535);
+}
+inline signed char to_char(double x) {
+  return saturate<signed char>(x, -128, 127);
+}
+inline unsigned char to_uchar(double x) {
+  return saturate<unsigned char>(x, 0, 255);
+}
+
 } // namespace cg_host
 
 // clang-format off
+// Ordered, and true for NaN.
+#define CG_COMPARISON(T, name, holds)                                                              \
+  inline bool __h##name(T x, T y) { return !cg_unordered(x, y) && holds; }                         \
+  inline bool __h##name##u(T x, T y) { return cg_unordered(x, y) || holds; }
 #define CG_SMALL_FLOAT(T, exponent_bits, fraction_bits)                                            \
   struct T {                                                                                       \
     unsigned short bits;                                                                           \
@@ -60,6 +76,8 @@ template <int exponent_bits, int fraction_bits> inline float widen(unsigned shor
     T(float value) : T(static_cast<double>(value)) {}                                              \
     T(int value) : T(static_cast<double>(value)) {}                                                \
     T(unsigned int value) : T(static_cast<double>(value)) {}                                       \
+    T(long value) : T(static_cast<double>(value)) {}                                               \
+    T(unsigned long value) : T(static_cast<double>(value)) {}                                      \
     T(long long value) : T(static_cast<double>(value)) {}                                          \
     T(unsigned long long value) : T(static_cast<double>(value)) {}                                 \
     operator float() const { return cg_host::widen<exponent_bits, fraction_bits>(bits); }          \
@@ -86,31 +104,50 @@ template <int exponent_bits, int fraction_bits> inline float widen(unsigned shor
   };                                                                                               \
   static_assert(sizeof(T) == 2);                                                                   \
   inline T __hadd(T x, T y) { return x + y; }                                                      \
+  inline T __hadd_rn(T x, T y) { return x + y; }                                                   \
+  inline T __hadd_sat(T x, T y) { return T(__saturatef(x + y)); }                                  \
   inline T __hsub(T x, T y) { return x - y; }                                                      \
+  inline T __hsub_rn(T x, T y) { return x - y; }                                                   \
+  inline T __hsub_sat(T x, T y) { return T(__saturatef(x - y)); }                                  \
   inline T __hmul(T x, T y) { return x * y; }                                                      \
+  inline T __hmul_rn(T x, T y) { return x * y; }                                                   \
+  inline T __hmul_sat(T x, T y) { return T(__saturatef(x * y)); }                                  \
   inline T __hdiv(T x, T y) { return x / y; }                                                      \
   inline T __hneg(T x) { return -x; }                                                              \
   inline T __habs(T x) { x.bits &= 0x7FFFU; return x; }                                            \
-  inline T __hfma(T x, T y, T z) { return T(fma(double(float(x)), double(float(y)), double(float(z)))); } \
+  inline T __hfma(T x, T y, T z) {                                                                 \
+    return T(fma(double(float(x)), double(float(y)), double(float(z))));                           \
+  }                                                                                                \
+  inline T __hfma_sat(T x, T y, T z) { return T(__saturatef(__hfma(x, y, z))); }                   \
+  inline T __hfma_relu(T x, T y, T z) {                                                            \
+    const T result = __hfma(x, y, z);                                                              \
+    return result < T(0) ? T(0) : result;                                                          \
+  }                                                                                                \
   inline T __hmin(T x, T y) { return T(fminf(x, y)); }                                             \
   inline T __hmax(T x, T y) { return T(fmaxf(x, y)); }                                             \
-  inline bool __heq(T x, T y) { return x == y; }                                                   \
-  inline bool __hne(T x, T y) { return x != y; }                                                   \
-  inline bool __hlt(T x, T y) { return x < y; }                                                    \
-  inline bool __hle(T x, T y) { return x <= y; }                                                   \
-  inline bool __hgt(T x, T y) { return x > y; }                                                    \
-  inline bool __hge(T x, T y) { return x >= y; }                                                   \
+  inline T __hmin_nan(T x, T y) { return isnan(float(x)) ? x : isnan(float(y)) ? y : __hmin(x, y); }\
+  inline T __hmax_nan(T x, T y) { return isnan(float(x)) ? x : isnan(float(y)) ? y : __hmax(x, y); }\
+  inline bool cg_unordered(T x, T y) { return isnan(float(x)) || isnan(float(y)); }                \
+  CG_COMPARISON(T, eq, x == y)                                                                     \
+  CG_COMPARISON(T, ne, x != y)                                                                     \
+  CG_COMPARISON(T, lt, x < y)                                                                      \
+  CG_COMPARISON(T, le, x <= y)                                                                     \
+  CG_COMPARISON(T, gt, x > y)                                                                      \
+  CG_COMPARISON(T, ge, x >= y)                                                                     \
   inline bool __hisnan(T x) { return isnan(float(x)); }                                            \
   inline int __hisinf(T x) { return isinf(float(x)) ? (float(x) > 0 ? 1 : -1) : 0; }               \
   inline T hsqrt(T x) { return T(sqrtf(x)); }                                                      \
   inline T hrsqrt(T x) { return T(rsqrtf(x)); }                                                    \
   inline T hrcp(T x) { return T(1 / float(x)); }                                                   \
   inline T hexp(T x) { return T(expf(x)); }                                                        \
+  inline T hexp10(T x) { return T(exp10f(x)); }                                                    \
   inline T hexp2(T x) { return T(exp2f(x)); }                                                      \
   inline T hlog(T x) { return T(logf(x)); }                                                        \
+  inline T hlog10(T x) { return T(log10f(x)); }                                                    \
   inline T hlog2(T x) { return T(log2f(x)); }                                                      \
   inline T hsin(T x) { return T(sinf(x)); }                                                        \
   inline T hcos(T x) { return T(cosf(x)); }                                                        \
+  inline T htanh(T x) { return T(tanhf(x)); }                                                      \
   inline T hfloor(T x) { return T(floorf(x)); }                                                    \
   inline T hceil(T x) { return T(ceilf(x)); }                                                      \
   inline T hrint(T x) { return T(rintf(x)); }                                                      \
@@ -118,37 +155,47 @@ template <int exponent_bits, int fraction_bits> inline float widen(unsigned shor
   inline T atomicAdd(T *address, T value) {                                                        \
     return cg_host::atomic_change(address, [value](T old) { return old + value; });                \
   }
-#define CG_SMALL_PAIR(T, P)                                                                        \
-  struct alignas(4) P {                                                                            \
-    T x, y;                                                                                        \
-    friend P operator+(P a, P b) { return {a.x + b.x, a.y + b.y}; }                                \
-    friend P operator-(P a, P b) { return {a.x - b.x, a.y - b.y}; }                                \
-    friend P operator*(P a, P b) { return {a.x * b.x, a.y * b.y}; }                                \
-    friend P operator/(P a, P b) { return {a.x / b.x, a.y / b.y}; }                                \
-    friend P operator-(P a) { return {-a.x, -a.y}; }                                               \
-  };                                                                                               \
-  inline P __hadd2(P a, P b) { return a + b; }                                                     \
-  inline P __hsub2(P a, P b) { return a - b; }                                                     \
-  inline P __hmul2(P a, P b) { return a * b; }                                                     \
-  inline P __h2div(P a, P b) { return a / b; }                                                     \
-  inline P __hneg2(P a) { return -a; }                                                             \
-  inline P __hfma2(P a, P b, P c) { return {__hfma(a.x, b.x, c.x), __hfma(a.y, b.y, c.y)}; }       \
-  inline P __hmin2(P a, P b) { return {__hmin(a.x, b.x), __hmin(a.y, b.y)}; }                      \
-  inline P __hmax2(P a, P b) { return {__hmax(a.x, b.x), __hmax(a.y, b.y)}; }                      \
-  inline float __low2float(P a) { return a.x; }                                                    \
-  inline float __high2float(P a) { return a.y; }
 // clang-format on
 CG_SMALL_FLOAT(__half, 5, 10)
 CG_SMALL_FLOAT(__nv_bfloat16, 8, 7)
 #undef CG_SMALL_FLOAT
-CG_SMALL_PAIR(__half, __half2)
-CG_SMALL_PAIR(__nv_bfloat16, __nv_bfloat162)
-#undef CG_SMALL_PAIR
+#undef CG_COMPARISON
+CG_SHUFFLES(__half)
+CG_SHUFFLES(__nv_bfloat16)
 
 typedef __half half;
-typedef __half2 half2;
 typedef __nv_bfloat16 nv_bfloat16;
-typedef __nv_bfloat162 nv_bfloat162;
+
+// To integers as __float2int_rn and its kin, and from them to nearest.
+#define CG_FROM_INTEGER(T, small, integer, name)                                                   \
+  inline T __##name##2##small##_rn(integer x) {                                                    \
+    return static_cast<T>(static_cast<double>(x));                                                 \
+  }
+#define CG_TO_INTEGER(T, small, integer, name, rounding, rounded)                                  \
+  inline integer __##small##2##name##_##rounding(T x) {                                            \
+    return cg_host::to_##name(rounded(static_cast<double>(static_cast<float>(x))));                \
+  }
+#define CG_INTEGER(T, small, integer, name)                                                        \
+  CG_FROM_INTEGER(T, small, integer, name)                                                         \
+  CG_TO_INTEGER(T, small, integer, name, rn, rint)                                                 \
+  CG_TO_INTEGER(T, small, integer, name, rz, trunc)                                                \
+  CG_TO_INTEGER(T, small, integer, name, ru, ceil)                                                 \
+  CG_TO_INTEGER(T, small, integer, name, rd, floor)
+#define CG_INTEGERS(T, small)                                                                      \
+  CG_INTEGER(T, small, short, short)                                                               \
+  CG_INTEGER(T, small, unsigned short, ushort)                                                     \
+  CG_INTEGER(T, small, int, int)                                                                   \
+  CG_INTEGER(T, small, unsigned int, uint)                                                         \
+  CG_INTEGER(T, small, long long, ll)                                                              \
+  CG_INTEGER(T, small, unsigned long long, ull)                                                    \
+  CG_TO_INTEGER(T, small, signed char, char, rz, trunc)                                            \
+  CG_TO_INTEGER(T, small, unsigned char, uchar, rz, trunc)
+CG_INTEGERS(__half, half)
+CG_INTEGERS(__nv_bfloat16, bfloat16)
+#undef CG_INTEGERS
+#undef CG_INTEGER
+#undef CG_TO_INTEGER
+#undef CG_FROM_INTEGER
 
 inline __half __float2half(float x) {
   return x;
@@ -162,15 +209,6 @@ inline __half __double2half(double x) {
 inline float __half2float(__half x) {
   return x;
 }
-inline __half __int2half_rn(int x) {
-  return x;
-}
-inline int __half2int_rn(__half x) {
-  return __float2int_rn(x);
-}
-inline int __half2int_rz(__half x) {
-  return __float2int_rz(x);
-}
 inline unsigned short __half_as_ushort(__half x) {
   return x.bits;
 }
@@ -182,33 +220,6 @@ inline __half __ushort_as_half(unsigned short bits) {
 }
 inline __half __short_as_half(short bits) {
   return cg_host::same_bits<__half>(bits);
-}
-inline __half2 make_half2(__half x, __half y) {
-  return {x, y};
-}
-inline __half2 __halves2half2(__half x, __half y) {
-  return {x, y};
-}
-inline __half2 __half2half2(__half x) {
-  return {x, x};
-}
-inline __half2 __float2half2_rn(float x) {
-  return {x, x};
-}
-inline __half2 __floats2half2_rn(float x, float y) {
-  return {x, y};
-}
-inline __half2 __float22half2_rn(float2 x) {
-  return {x.x, x.y};
-}
-inline float2 __half22float2(__half2 x) {
-  return {x.x, x.y};
-}
-inline __half __low2half(__half2 x) {
-  return x.x;
-}
-inline __half __high2half(__half2 x) {
-  return x.y;
 }
 
 inline __nv_bfloat16 __float2bfloat16(float x) {
@@ -229,30 +240,9 @@ inline unsigned short __bfloat16_as_ushort(__nv_bfloat16 x) {
 inline __nv_bfloat16 __ushort_as_bfloat16(unsigned short bits) {
   return cg_host::same_bits<__nv_bfloat16>(bits);
 }
-inline __nv_bfloat162 make_bfloat162(__nv_bfloat16 x, __nv_bfloat16 y) {
-  return {x, y};
+inline short __bfloat16_as_short(__nv_bfloat16 x) {
+  return static_cast<short>(x.bits);
 }
-inline __nv_bfloat162 __halves2bfloat162(__nv_bfloat16 x, __nv_bfloat16 y) {
-  return {x, y};
-}
-inline __nv_bfloat162 __bfloat162bfloat162(__nv_bfloat16 x) {
-  return {x, x};
-}
-inline __nv_bfloat162 __float2bfloat162_rn(float x) {
-  return {x, x};
-}
-inline __nv_bfloat162 __floats2bfloat162_rn(float x, float y) {
-  return {x, y};
-}
-inline __nv_bfloat162 __float22bfloat162_rn(float2 x) {
-  return {x.x, x.y};
-}
-inline float2 __bfloat1622float2(__nv_bfloat162 x) {
-  return {x.x, x.y};
-}
-inline __nv_bfloat16 __low2bfloat16(__nv_bfloat162 x) {
-  return x.x;
-}
-inline __nv_bfloat16 __high2bfloat16(__nv_bfloat162 x) {
-  return x.y;
+inline __nv_bfloat16 __short_as_bfloat16(short bits) {
+  return cg_host::same_bits<__nv_bfloat16>(bits);
 }

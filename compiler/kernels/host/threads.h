@@ -39,6 +39,7 @@ static constexpr int warpSize = 32;
 
 namespace cg_host {
 
+using cgrt::host_abi::Arrival;
 using cgrt::host_abi::Block;
 using cgrt::host_abi::Group;
 
@@ -71,6 +72,8 @@ inline bool next_thread(Block *entered) {
   if (entered->backwards) {
     index = entered->threads - 1 - index;
   }
+  // Written for each thread, although no one may read it: a fault tells whose it was.
+  *static_cast<volatile unsigned *>(&entered->thread) = index;
   if (index < blockDim.x) {
     threadIdx = {index, 0, 0};
   } else {
@@ -80,10 +83,11 @@ inline bool next_thread(Block *entered) {
   return true;
 }
 
-inline void wait(Group group) {
+inline Arrival wait(Group group, unsigned mask = 0, unsigned long long value = 0) {
   const uint3 waiting = threadIdx;
-  block->wait(block, group);
+  const Arrival arrival = block->wait(block, group, mask, value);
   threadIdx = waiting;
+  return arrival;
 }
 
 /// The dynamic shared memory as an array of the declared type.
@@ -124,6 +128,15 @@ inline void begin_shared(const volatile void *data, size_t bytes, unsigned long 
 inline void __syncthreads() {
   cg_host::wait(cg_host::Group::Block);
 }
+inline int __syncthreads_count(int predicate) {
+  return static_cast<int>(cg_host::wait(cg_host::Group::Block, 0, predicate != 0).nonzero);
+}
+inline int __syncthreads_or(int predicate) {
+  return __syncthreads_count(predicate) != 0;
+}
+inline int __syncthreads_and(int predicate) {
+  return __syncthreads_count(predicate == 0) == 0;
+}
 [[noreturn]] inline void __trap() {
   cg_host::fault("trap", nullptr, nullptr, 0);
 }
@@ -136,4 +149,50 @@ inline void __threadfence_block() {
 }
 inline void __threadfence_system() {
   __atomic_thread_fence(__ATOMIC_SEQ_CST);
+}
+
+/// Lets the other threads of the block go on, so that one may wait for what another does.
+inline void __nanosleep(unsigned) {
+  cg_host::wait(cg_host::Group::Active, ~0U);
+}
+
+inline long long clock64() {
+#ifdef __x86_64__
+  return static_cast<long long>(__builtin_ia32_rdtsc());
+#else
+  long long ticks;
+  asm volatile("mrs %0, cntvct_el0" : "=r"(ticks));
+  return ticks;
+#endif
+}
+typedef long clock_t;
+inline clock_t clock() {
+  return static_cast<clock_t>(clock64());
+}
+
+// A cluster's blocks run on their own here: its shape is known, its barrier and distributed shared
+// memory are not offered.
+inline dim3 __clusterDim() {
+  const unsigned(&dim)[3] = cg_host::block->cluster_dim;
+  return {dim[0], dim[1], dim[2]};
+}
+inline dim3 __clusterIdx() {
+  const dim3 dim = __clusterDim();
+  return {blockIdx.x / dim.x, blockIdx.y / dim.y, blockIdx.z / dim.z};
+}
+inline dim3 __clusterGridDimInClusters() {
+  const dim3 dim = __clusterDim();
+  return {gridDim.x / dim.x, gridDim.y / dim.y, gridDim.z / dim.z};
+}
+inline dim3 __clusterRelativeBlockIdx() {
+  const dim3 dim = __clusterDim();
+  return {blockIdx.x % dim.x, blockIdx.y % dim.y, blockIdx.z % dim.z};
+}
+inline unsigned __clusterSizeInBlocks() {
+  const dim3 dim = __clusterDim();
+  return dim.x * dim.y * dim.z;
+}
+inline unsigned __clusterRelativeBlockRank() {
+  const dim3 dim = __clusterDim(), at = __clusterRelativeBlockIdx();
+  return (at.z * dim.y + at.y) * dim.x + at.x;
 }

@@ -44,6 +44,26 @@ CG_VECTORS(float, float)
 CG_VECTORS(double, double)
 #undef CG_VECTORS
 
+// Four elements of 8 bytes with the alignment in the name; without one it is 16.
+#define CG_ALIGNED(element, name, alignment)                                                       \
+  struct alignas(alignment) name##4_##alignment##a {                                               \
+    element x, y, z, w;                                                                            \
+  };                                                                                               \
+  inline name##4_##alignment##a make_##name##4_##alignment##a(element x, element y, element z,     \
+                                                              element w) {                         \
+    return {x, y, z, w};                                                                           \
+  }
+#define CG_ALIGNED_BOTH(element, name)                                                             \
+  CG_ALIGNED(element, name, 16)                                                                    \
+  CG_ALIGNED(element, name, 32)
+CG_ALIGNED_BOTH(long, long)
+CG_ALIGNED_BOTH(unsigned long, ulong)
+CG_ALIGNED_BOTH(long long, longlong)
+CG_ALIGNED_BOTH(unsigned long long, ulonglong)
+CG_ALIGNED_BOTH(double, double)
+#undef CG_ALIGNED_BOTH
+#undef CG_ALIGNED
+
 struct dim3 {
   unsigned int x, y, z;
 

@@ -1,14 +1,16 @@
 // Runs the threads of one block on one worker thread, one after the other.
 //
-// A fiber runs threads in a loop inside host code until none is left to begin. When a thread waits
-// at a barrier, its fiber is suspended and another one takes the threads that are left; when none
-// is left and all unfinished ones wait, the barrier opens. So a kernel without barriers costs one
-// fiber and a tight loop.
+// A fiber runs threads in a loop inside host code until none is left to begin. When a thread waits,
+// its fiber is suspended and another one takes the threads that are left. When none is left, every
+// unfinished thread waits: then the groups that are complete open, and their threads go on to their
+// next wait, and so on in rounds. So a kernel without barriers costs one fiber and a tight loop.
 #pragma once
 
 #include "device.h"
 #include "format/host_abi.h"
+#include "host/fault_trap.h"
 #include "host/fiber.h"
+#include "host/guarded_memory.h"
 
 #include <cstdint>
 #include <memory>
@@ -22,7 +24,7 @@ namespace cgrt {
 /// A kernel launch as all its blocks share it.
 struct BlockLaunch {
   host_abi::Entry *entry = nullptr;
-  Dim3 grid, block;
+  Dim3 grid, block, cluster;
   std::uint32_t shared_bytes = 0;
   std::span<const std::uint64_t> arguments;
   bool backwards = false; ///< of block 0; every other block begins at its other end
@@ -35,37 +37,65 @@ public:
   BlockRunner(const BlockRunner &) = delete;
   BlockRunner &operator=(const BlockRunner &) = delete;
 
+  /// While it lives, a hardware fault in a thread of a block ends the launch like an assert.
+  FaultTrap trap_faults() { return {on_fault, this}; }
+
   /// Runs one block; `index` counts x first. Error{Device} with what a thread says when it ends the
-  /// launch (assert, trap).
+  /// launch (assert, trap), with its fault, or when the threads that are left wait for ever.
   void run(const BlockLaunch &launch, std::uint64_t index);
 
 private:
   struct Running : host_abi::Block {
     BlockRunner *runner = nullptr;
   };
-  struct FreeAligned {
-    void operator()(std::byte *memory) const;
+  /// A thread that waits, or one that does not (without a fiber).
+  struct Wait {
+    Fiber *fiber = nullptr;
+    host_abi::Group group{};
+    unsigned mask = 0;
+    unsigned long long value = 0;
+    host_abi::Arrival arrival{}; ///< when its group opens
+  };
+  struct Fault {
+    int signal = 0;
+    int code = 0;
+    const void *address = nullptr;
   };
 
   static void run_threads(void *self);
-  static void wait(host_abi::Block *block, host_abi::Group group);
+  static host_abi::Arrival wait(host_abi::Block *block, host_abi::Group group, unsigned mask,
+                                unsigned long long value);
   static void fault(host_abi::Block *block, const char *message);
+  static void on_fault(void *self, int signal, const siginfo_t &info);
 
   void prepare(const BlockLaunch &launch, std::uint64_t index);
+  void prepare_shared(std::size_t bytes);
   Fiber &unused_fiber();
   void resume(Fiber &fiber);
-  [[noreturn]] void abandon();
+
+  void open_groups();
+  void open_block();
+  void open_warp(unsigned first);
+  void open(unsigned first, unsigned lanes);
+  void go_on();
+
+  std::string describe(const Fault &fault, const Fiber &fiber) const;
+  [[noreturn]] void abandon(const std::string &message);
 
   Running block_{};
   const BlockLaunch *launch_ = nullptr;
-  std::unique_ptr<std::byte, FreeAligned> shared_;
-  std::size_t shared_capacity_ = 0;
+  std::optional<GuardedMemory> shared_;
   std::vector<std::unique_ptr<Fiber>> fibers_;
-  std::size_t used_ = 0;          ///< fibers of this block
-  std::vector<Fiber *> waiting_;  ///< at the block's barrier
-  std::vector<Fiber *> resuming_; ///< behind it
-  Fiber *current_ = nullptr;
-  std::optional<std::string> fault_; ///< what the current thread ended the launch with
+  std::size_t used_ = 0;                   ///< fibers of this block
+  Fiber *current_ = nullptr;               ///< null while no thread of a block runs
+  std::vector<Wait> waits_;                ///< one for each thread
+  std::size_t waiting_ = 0;                ///< how many of them wait
+  std::size_t at_barrier_ = 0;             ///< and for their block
+  std::vector<unsigned long long> values_; ///< Block::values
+  std::vector<unsigned> opened_;           ///< threads that go on in this round
+  // What the current thread ended the launch with.
+  std::optional<std::string> message_;
+  std::optional<Fault> fault_;
 };
 
 } // namespace cgrt

@@ -1,9 +1,9 @@
 #include "host/host_device.h"
 
+#include "host/guarded_memory.h"
 #include "host/host_code.h"
 #include "host/host_graph.h"
 
-#include <algorithm>
 #include <cstring>
 #include <new>
 
@@ -14,22 +14,13 @@ namespace {
 /// Host and device memory are the same here.
 class HostMemory : public Memory {
 public:
-  explicit HostMemory(std::size_t bytes)
-      : data_(static_cast<std::byte *>(::operator new[](bytes, alignment))), bytes_(bytes) {
-    std::memset(data_.get(), 0xFF, bytes);
-  }
+  explicit HostMemory(std::size_t bytes) : memory_(bytes) {}
 
-  std::byte *data() const override { return data_.get(); }
-  std::size_t size() const override { return bytes_; }
+  std::byte *data() const override { return memory_.data(); }
+  std::size_t size() const override { return memory_.size(); }
 
 private:
-  static constexpr std::align_val_t alignment{256};
-  struct Free {
-    void operator()(std::byte *memory) const { ::operator delete[](memory, alignment); }
-  };
-
-  std::unique_ptr<std::byte, Free> data_;
-  std::size_t bytes_;
+  GuardedMemory memory_;
 };
 
 } // namespace

@@ -1,5 +1,7 @@
 #include "host/host_graph.h"
 
+#include "host/fault_trap.h"
+
 #include <cstring>
 #include <utility>
 
@@ -65,6 +67,9 @@ void HostExecutable::launch() {
     return;
   }
   try {
+    // For all kernels at once: installing them takes longer than a small kernel.
+    const FaultHandlers handlers;
+    const SignalStack stack;
     run_in_random_order();
   } catch (...) {
     error_ = std::current_exception();

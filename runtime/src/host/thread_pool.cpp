@@ -1,5 +1,7 @@
 #include "host/thread_pool.h"
 
+#include "host/fault_trap.h"
+
 #include <algorithm>
 
 namespace cgrt {
@@ -44,6 +46,7 @@ void ThreadPool::run(std::uint32_t workers, const Task &task) {
 }
 
 void ThreadPool::serve(std::uint32_t worker) {
+  const SignalStack stack;
   std::uint64_t seen = 0;
   std::unique_lock lock(mutex_);
   for (;;) {

@@ -11,7 +11,7 @@
 
 namespace cgrt {
 
-/// Not thread-safe: one run() at a time.
+/// Not thread-safe: one run() at a time. Its threads have a SignalStack.
 class ThreadPool {
 public:
   using Task = std::function<void(std::uint32_t worker)>;
