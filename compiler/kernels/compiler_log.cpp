@@ -40,6 +40,7 @@ struct Finding {
   bool placed = false;
   std::vector<KernelId> instances; ///< of generic kernels whose code it is
   SourceRange range;
+  std::string origin; ///< "file:line: " where that is none of the program's
   std::string text;
   std::vector<Note> notes;
 };
@@ -200,14 +201,25 @@ public:
       } else if (message->kind == Kind::Warning) {
         current = nullptr;
       } else if (current != nullptr) {
-        Finding note = finding(*message);
-        current->notes.push_back({note.range, std::move(note.text)});
+        add_note(*current, finding(*message));
       }
     }
     return std::move(findings_);
   }
 
 private:
+  /// An error inside a macro of ours belongs to where it is used.
+  static void add_note(Finding &error, Finding note) {
+    if (!error.placed && note.placed && note.text.rfind("in expansion of macro", 0) == 0) {
+      error.placed = true;
+      error.range = note.range;
+      error.instances = std::move(note.instances);
+      error.origin.clear();
+    } else {
+      error.notes.push_back({note.range, note.origin + note.text});
+    }
+  }
+
   Finding finding(const Message &message) {
     Finding result;
     result.text = message.text;
@@ -223,7 +235,7 @@ private:
     } else if (const std::optional<KernelId> kernel = find_kernel(message)) {
       place_at(result, *kernel);
     } else if (message.line != 0) {
-      result.text.insert(0, std::string(message.file) + ":" + std::to_string(message.line) + ": ");
+      result.origin = std::string(message.file) + ":" + std::to_string(message.line) + ": ";
     }
     return result;
   }
@@ -367,7 +379,7 @@ private:
       }
     }
     if (same->text != found.text) {
-      same->notes.push_back({SourceRange{}, std::move(found.text)});
+      same->notes.push_back({SourceRange{}, found.origin + found.text});
     }
     return *same;
   }
@@ -390,7 +402,7 @@ void give_places(std::vector<Finding> &findings, SourceRange fallback) {
   }
   for (Finding &finding : findings) {
     if (!finding.placed) {
-      first_placed->notes.push_back({SourceRange{}, finding.text});
+      first_placed->notes.push_back({SourceRange{}, finding.origin + finding.text});
     }
   }
   findings.erase(std::remove_if(findings.begin(), findings.end(),
@@ -441,8 +453,8 @@ void report_compiler_log(std::string_view log, std::string_view compiler, const 
     findings.back().text = first_words(log);
   }
   for (Finding &finding : findings) {
-    Diagnostic &diagnostic =
-        diagnostics.report(Diag::KernelCompileFailed, finding.range, compiler, finding.text);
+    Diagnostic &diagnostic = diagnostics.report(Diag::KernelCompileFailed, finding.range, compiler,
+                                                finding.origin + finding.text);
     diagnostic.notes = notes_of(std::move(finding), unit, hint);
   }
 }

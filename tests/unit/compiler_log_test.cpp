@@ -182,6 +182,15 @@ TEST_F(CompilerLog, ErrorsInOtherFilesNameThem) {
             "1:8+5 NVRTC: /usr/include/x.h:12: bad\n");
 }
 
+TEST_F(CompilerLog, ErrorsInMacrosOfOursBelongToTheirUse) {
+  EXPECT_EQ(report("<stdin>:100:13: error: static assertion failed: no\n"
+                   "  100 | #define asm static_assert(false, \"no\")\n"
+                   "      |             ^~~~~~~~~~~~~\n"
+                   "/t.cgraph:3:11: note: in expansion of macro 'asm'\n"
+                   "    3 |   int i = oops(n);\n"),
+            "3:11+4 NVRTC: static assertion failed: no\n");
+}
+
 TEST_F(CompilerLog, SomethingIsReportedWhateverTheLogHolds) {
   EXPECT_EQ(report(""), "1:8+5 NVRTC: it failed and said nothing\n");
   EXPECT_EQ(report("\n  Segmentation fault\n"), "1:8+5 NVRTC: Segmentation fault\n");

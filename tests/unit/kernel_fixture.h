@@ -35,16 +35,19 @@ public:
     program.kernels.push_back({name, name, std::move(params), {}});
   }
 
-  /// A file-scope `cuda { }` that holds `text`, which must stand in the file's text.
-  void add_block(const std::string &text) {
+  /// What must stand in the file's text, with its place.
+  CodeText text_of(const std::string &text) const {
     const std::size_t at = files_[file_].text().find(text);
     if (at == std::string_view::npos) {
-      throw std::invalid_argument("no block " + text);
+      throw std::invalid_argument("no text " + text);
     }
     const SourceRange range{file_, static_cast<std::uint32_t>(at),
                             static_cast<std::uint32_t>(at + text.size())};
-    scopes.front().blocks.push_back({files_.text(range), range});
+    return {files_.text(range), range};
   }
+
+  /// A file-scope `cuda { }` that holds `text`, which must stand in the file's text.
+  void add_block(const std::string &text) { scopes.front().blocks.push_back(text_of(text)); }
 
   /// A kernel that has nothing but its declaration in the text.
   KernelSource &declare(const std::string &name, std::vector<cgrt::format::KernelParam> params) {
