@@ -1,14 +1,17 @@
 #include "kernels/compiler_log.h"
 
+#include "kernels/cpp_tokens.h"
 #include "kernels/kernel_text.h"
 
 #include <algorithm>
 #include <array>
-#include <cctype>
 #include <charconv>
 #include <optional>
 
 namespace cgc {
+
+using cgrt::format::Kernel;
+using cgrt::format::KernelId;
 
 namespace {
 
@@ -26,17 +29,21 @@ struct Message {
   std::string text;
 };
 
+/// A place in one of the program's files.
+struct Location {
+  FileId file;
+  std::optional<KernelId> instance; ///< of a generic kernel whose code it is
+};
+
 /// An error to report.
 struct Finding {
   bool placed = false;
+  std::vector<KernelId> instances; ///< of generic kernels whose code it is
   SourceRange range;
+  std::string origin; ///< "file:line: " where that is none of the program's
   std::string text;
   std::vector<Note> notes;
 };
-
-bool is_word(char c) {
-  return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '_';
-}
 
 std::string_view trim(std::string_view text) {
   constexpr std::string_view blanks = " \t\r";
@@ -179,7 +186,7 @@ std::optional<Message> parse_message(std::string_view line) {
 
 class LogReader {
 public:
-  LogReader(std::string_view log, const KernelUnit &unit) : lines_(split_lines(log)), unit_(unit) {}
+  LogReader(std::string_view log, const CodeUnit &unit) : lines_(split_lines(log)), unit_(unit) {}
 
   /// The log's errors, those at one place joined.
   std::vector<Finding> findings() {
@@ -194,31 +201,55 @@ public:
       } else if (message->kind == Kind::Warning) {
         current = nullptr;
       } else if (current != nullptr) {
-        Finding note = finding(*message);
-        current->notes.push_back({note.range, std::move(note.text)});
+        add_note(*current, finding(*message));
       }
     }
     return std::move(findings_);
   }
 
 private:
+  /// An error inside a macro of ours belongs to where it is used.
+  static void add_note(Finding &error, Finding note) {
+    if (!error.placed && note.placed && note.text.rfind("in expansion of macro", 0) == 0) {
+      error.placed = true;
+      error.range = note.range;
+      error.instances = std::move(note.instances);
+      error.origin.clear();
+    } else {
+      error.notes.push_back({note.range, note.origin + note.text});
+    }
+  }
+
   Finding finding(const Message &message) {
     Finding result;
     result.text = message.text;
     std::uint32_t column = message.column;
     std::string_view shown_line;
     read_details(result.text, column, shown_line);
-    const std::optional<FileId> file = find_file(message.file);
-    if (file) {
+    if (const std::optional<Location> location = find_file(message.file)) {
       result.placed = true;
-      result.range = range_of(*file, message, column, shown_line);
-    } else if (const KernelSource *kernel = find_entry(message.text)) {
-      result.placed = true;
-      result.range = kernel->name;
+      if (location->instance) {
+        result.instances.push_back(*location->instance);
+      }
+      place(result, *location, message.line, column, shown_line);
+    } else if (const std::optional<KernelId> kernel = find_kernel(message)) {
+      place_at(result, *kernel);
     } else if (message.line != 0) {
-      result.text.insert(0, std::string(message.file) + ":" + std::to_string(message.line) + ": ");
+      result.origin = std::string(message.file) + ":" + std::to_string(message.line) + ": ";
     }
     return result;
+  }
+
+  /// At the kernel's name.
+  void place_at(Finding &result, KernelId kernel) const {
+    result.placed = true;
+    result.range = unit_.source(kernel).name;
+    if (unit_.kind == CodeUnit::Kind::Source) {
+      const Kernel &declared = unit_.program[kernel];
+      result.notes.push_back({SourceRange{}, "it is declared as void " +
+                                                 function_address(unit_, kernel).substr(1) + "(" +
+                                                 parameter_list(declared) + ")"});
+    }
   }
 
   /// What NVRTC prints below a message: more text, the source line, and a caret.
@@ -238,59 +269,68 @@ private:
     }
   }
 
-  std::optional<FileId> find_file(std::string_view name) const {
-    for (std::uint32_t index = 0; !name.empty() && index < unit_.files.size(); ++index) {
-      if (line_name(unit_.files[FileId{index}].name()) == name) {
-        return FileId{index};
+  std::optional<Location> find_file(std::string_view name) const {
+    const SourceFiles &files = unit_.all.files;
+    for (std::uint32_t index = 0; !name.empty() && index < files.size(); ++index) {
+      const std::string &file = files[FileId{index}].name();
+      if (line_name(file) == name) {
+        return Location{{index}, std::nullopt};
+      }
+      for (const KernelId kernel : unit_.kernels) {
+        if (unit_.names_instances && line_name(file, unit_.program[kernel]) == name) {
+          return Location{{index}, kernel};
+        }
       }
     }
     return std::nullopt;
   }
 
-  /// The kernel whose symbol stands in quotes: ptxas knows no lines. A symbol ends in the name.
-  const KernelSource *find_entry(std::string_view text) const {
-    const std::size_t open = text.find('\'');
-    const std::size_t close = text.find('\'', open + 1);
-    if (text.substr(0, 6) != "ptxas:" || close == std::string_view::npos) {
-      return nullptr;
-    }
-    const std::string_view symbol = text.substr(open + 1, close - open - 1);
-    const KernelSource *best = nullptr;
-    std::size_t longest = 0;
-    for (const KernelSource &kernel : unit_.sources) {
-      const std::string_view name = unit_.files.text(kernel.name);
-      const bool ends =
-          symbol.size() >= name.size() && symbol.substr(symbol.size() - name.size()) == name &&
-          (symbol.size() == name.size() || symbol[symbol.size() - name.size() - 1] == '_');
-      if (ends && name.size() > longest) {
-        best = &kernel;
-        longest = name.size();
+  /// The kernel that a message without a place names: ptxas gives the symbol in quotes, and NVRTC's
+  /// list of wanted symbols the expression for it.
+  std::optional<KernelId> find_kernel(const Message &message) const {
+    for (const KernelId kernel : unit_.kernels) {
+      const std::string function =
+          unit_.kind == CodeUnit::Kind::Source ? function_address(unit_, kernel) : "";
+      if (message.file == "__nv_name_map" && !function.empty() &&
+          message.text.find(function) != std::string::npos) {
+        return kernel;
+      }
+      if (message.text.substr(0, 6) == "ptxas:" &&
+          message.text.find("'" + unit_.program[kernel].symbol + "'") != std::string::npos) {
+        return kernel;
       }
     }
-    return best;
+    return std::nullopt;
   }
 
-  SourceRange range_of(FileId file, const Message &message, std::uint32_t column,
-                       std::string_view shown_line) const {
-    SourceRange line = unit_.files.line(file, message.line);
-    const std::string_view text = unit_.files.text(line);
+  void place(Finding &result, const Location &location, std::uint32_t number, std::uint32_t column,
+             std::string_view shown_line) const {
+    SourceRange line = unit_.all.files.line(location.file, number);
+    const std::string_view text = unit_.all.files.text(line);
     const bool exact = exact_column(text, column, shown_line);
     const std::uint32_t begin = exact ? line.begin + column - 1 : line.begin;
-    const KernelSource *kernel = kernel_named_in(line);
-    if (kernel != nullptr && !(exact && begin >= kernel->body.range.begin)) {
-      return kernel->name; // what is generated around the body
-    }
-    if (exact) {
+    const std::optional<KernelId> kernel = kernel_named_in(line, location);
+    if (kernel && !(exact && in_body(*kernel, location.file, begin))) {
+      place_at(result, *kernel); // what is generated around the body
+    } else if (exact) {
       std::uint32_t end = begin + 1;
-      while (end < line.end && is_word(text[begin - line.begin]) &&
-             is_word(text[end - line.begin])) {
+      while (end < line.end && is_word_char(text[begin - line.begin]) &&
+             is_word_char(text[end - line.begin])) {
         ++end;
       }
-      return {file, begin, end};
+      result.range = {location.file, begin, end};
+    } else {
+      const std::size_t blanks = std::min(text.find_first_not_of(" \t"), text.size());
+      line.begin += static_cast<std::uint32_t>(blanks);
+      result.range = line;
     }
-    const std::size_t blanks = std::min(text.find_first_not_of(" \t"), text.size());
-    line.begin += static_cast<std::uint32_t>(blanks);
-    return line;
+  }
+
+  bool in_body(KernelId kernel, FileId file, std::uint32_t offset) const {
+    const KernelSource &source = unit_.source(kernel);
+    const SourceRange &body =
+        unit_.kind == CodeUnit::Kind::Host ? source.host->range : source.body.range;
+    return body.file == file && offset >= body.begin;
   }
 
   /// Compilers count columns in bytes, characters or cells: trust one only where these agree, and,
@@ -311,13 +351,16 @@ private:
            shown_line.substr(column - 1, compared) == text.substr(column - 1, compared);
   }
 
-  const KernelSource *kernel_named_in(const SourceRange &line) const {
-    const auto named = std::find_if(
-        unit_.sources.begin(), unit_.sources.end(), [&line](const KernelSource &kernel) {
-          return kernel.name.file == line.file && kernel.name.begin >= line.begin &&
-                 kernel.name.begin <= line.end;
-        });
-    return named == unit_.sources.end() ? nullptr : &*named;
+  std::optional<KernelId> kernel_named_in(const SourceRange &line, const Location &location) const {
+    for (const KernelId kernel : unit_.kernels) {
+      const SourceRange &name = unit_.source(kernel).name;
+      const bool other_instance = location.instance && location.instance != kernel;
+      if (!other_instance && name.file == line.file && name.begin >= line.begin &&
+          name.begin <= line.end) {
+        return kernel;
+      }
+    }
+    return std::nullopt;
   }
 
   /// A further error at one place becomes a note of the first: it is often only a consequence.
@@ -329,15 +372,21 @@ private:
     if (same == findings_.end()) {
       return findings_.emplace_back(std::move(found));
     }
+    for (const KernelId instance : found.instances) {
+      if (std::find(same->instances.begin(), same->instances.end(), instance) ==
+          same->instances.end()) {
+        same->instances.push_back(instance);
+      }
+    }
     if (same->text != found.text) {
-      same->notes.push_back({SourceRange{}, std::move(found.text)});
+      same->notes.push_back({SourceRange{}, found.origin + found.text});
     }
     return *same;
   }
 
   std::vector<std::string_view> lines_;
   std::size_t at_ = 0;
-  const KernelUnit &unit_;
+  const CodeUnit &unit_;
   std::vector<Finding> findings_;
 };
 
@@ -353,7 +402,7 @@ void give_places(std::vector<Finding> &findings, SourceRange fallback) {
   }
   for (Finding &finding : findings) {
     if (!finding.placed) {
-      first_placed->notes.push_back({SourceRange{}, finding.text});
+      first_placed->notes.push_back({SourceRange{}, finding.origin + finding.text});
     }
   }
   findings.erase(std::remove_if(findings.begin(), findings.end(),
@@ -370,27 +419,43 @@ std::string first_words(std::string_view log) {
   return "it failed and said nothing";
 }
 
+/// What goes with an error: its notes, the first few of them, and what is said of all errors.
+std::vector<Note> notes_of(Finding finding, const CodeUnit &unit, std::string_view hint) {
+  std::vector<Note> notes = std::move(finding.notes);
+  const std::size_t left_out = notes.size() > max_notes ? notes.size() - max_notes : 0;
+  notes.resize(notes.size() - left_out);
+  if (left_out != 0) {
+    notes.push_back({SourceRange{}, std::to_string(left_out) + " more notes"});
+  }
+  std::string instances;
+  for (const KernelId instance : finding.instances) {
+    instances += (instances.empty() ? "in kernel " : ", ") + unit.program[instance].name;
+  }
+  if (!instances.empty()) {
+    notes.push_back({SourceRange{}, instances});
+  }
+  if (!hint.empty()) {
+    notes.push_back({SourceRange{}, std::string(hint)});
+  }
+  return notes;
+}
+
 } // namespace
 
-void report_compiler_log(std::string_view log, std::string_view compiler, const KernelUnit &unit,
-                         Diagnostics &diagnostics) {
-  const SourceRange fallback = unit.sources.empty() ? SourceRange{} : unit.sources.front().name;
+void report_compiler_log(std::string_view log, std::string_view compiler, const CodeUnit &unit,
+                         Diagnostics &diagnostics, std::string_view hint) {
+  const SourceRange fallback = unit.source(unit.kernels.front()).name;
   std::vector<Finding> findings = LogReader(log, unit).findings();
   give_places(findings, fallback);
   if (findings.empty()) {
-    diagnostics.report(Diag::KernelCompileFailed, fallback, compiler, first_words(log));
-    return;
+    findings.emplace_back();
+    findings.back().range = fallback;
+    findings.back().text = first_words(log);
   }
   for (Finding &finding : findings) {
-    Diagnostic &diagnostic =
-        diagnostics.report(Diag::KernelCompileFailed, finding.range, compiler, finding.text);
-    const std::size_t left_out =
-        finding.notes.size() > max_notes ? finding.notes.size() - max_notes : 0;
-    finding.notes.resize(finding.notes.size() - left_out);
-    if (left_out != 0) {
-      finding.notes.push_back({SourceRange{}, std::to_string(left_out) + " more notes"});
-    }
-    diagnostic.notes = std::move(finding.notes);
+    Diagnostic &diagnostic = diagnostics.report(Diag::KernelCompileFailed, finding.range, compiler,
+                                                finding.origin + finding.text);
+    diagnostic.notes = notes_of(std::move(finding), unit, hint);
   }
 }
 

@@ -1,157 +1,36 @@
-// Kernels for the host device: the same bodies behind a header that speaks CUDA, compiled by the
-// system's C++ compiler into a shared object.
+// Kernels for the host device: the same bodies behind a header that speaks CUDA, or their own
+// `host { }` in plain C++, compiled by the system's C++ compiler into shared objects.
 #include "format/host_abi.h"
-#include "host_code.h"
 #include "kernels/compiler_log.h"
+#include "kernels/cpp_compiler.h"
+#include "kernels/file_scope.h"
+#include "kernels/host_text.h"
 #include "kernels/kernel_text.h"
-#include "kernels/shared_memory.h"
 #include "kernels/targets.h"
+#include "kernels/temporary_folder.h"
 
-#include <llvm/ADT/SmallString.h>
-#include <llvm/Support/FileSystem.h>
 #include <llvm/Support/MemoryBuffer.h>
-#include <llvm/Support/Path.h>
-#include <llvm/Support/Program.h>
 #include <llvm/Support/raw_ostream.h>
 
-#include <cstdlib>
-#include <unistd.h>
+#include <algorithm>
+#include <array>
+#include <optional>
 
 namespace cgc {
 
-using cgrt::ScalarType;
-using cgrt::format::Image;
 using cgrt::format::ImageKind;
-using cgrt::format::Kernel;
-using cgrt::format::KernelId;
-using cgrt::format::KernelParam;
 using cgrt::format::Program;
 
 namespace {
 
-/// "const float *" for an `in` buffer, "int" for a scalar.
-std::string argument_type(const KernelParam &param) {
-  std::string type(cpp_spelling(param.type));
-  if (!param.is_buffer) {
-    return type;
-  }
-  return (param.mode == cgrt::format::Mode::In ? "const " : "") + type + " *";
-}
+constexpr std::string_view hint =
+    "the host device runs CUDA C++, but no inline PTX, cooperative groups, tensor cores, textures "
+    "or CUDA's libraries: a kernel with those needs a 'host { … }' body, or --target=cuda";
 
-std::string entry_point(const Kernel &kernel) {
-  std::string arguments;
-  std::string text = "extern \"C\" CG_EXPORT void " +
-                     std::string(cgrt::format::host_symbol_prefix) + kernel.symbol +
-                     "(cg_host::Block *block, const unsigned long long *arguments) {\n"
-                     "  cg_host::enter(block);\n";
-  for (std::size_t i = 0; i < kernel.params.size(); ++i) {
-    const std::string index = std::to_string(i);
-    text += "  const auto a" + index + " = cg_host::argument<" + argument_type(kernel.params[i]) +
-            ">(arguments, " + index + ");\n";
-    arguments += (i == 0 ? "a" : ", a") + index;
-  }
-  return text + "  while (cg_host::next_thread(block)) {\n    cgk_" + kernel.symbol + "::body(" +
-         arguments + ");\n  }\n}\n";
-}
-
-std::string program_text(const Program &program, const KernelUnit &unit) {
-  std::string text;
-  const auto add = [&text](std::string_view part) { text.append(part); };
-  add(embedded::host_code_host_abi_h);
-  add(embedded::host_code_vectors_h);
-  add(embedded::host_code_threads_h);
-  add(embedded::host_code_warp_h);
-  add(embedded::host_code_math_h);
-  add(embedded::host_code_intrinsics_h);
-  add(embedded::host_code_atomics_h);
-  if (uses_type(program, unit, ScalarType::F16) || uses_type(program, unit, ScalarType::BF16)) {
-    add(embedded::host_code_small_floats_h);
-    add(embedded::host_code_small_float_pairs_h);
-  }
-  add("#define CG_EXPORT __attribute__((visibility(\"default\")))\n"
-      "extern \"C\" {\n"
-      "CG_EXPORT extern const unsigned cg_host_abi;\n"
-      "const unsigned cg_host_abi = cgrt::host_abi::version;\n"
-      "}\n");
-  add(types_and_constants(unit));
-  for (std::uint32_t index = 0; index < program.kernels.size(); ++index) {
-    add(rewrite_shared_memory(body_function(program, KernelId{index}, unit)));
-  }
-  // Behind all bodies, where none of their macros is defined any more.
-  for (std::uint32_t index = 0; index < program.kernels.size(); ++index) {
-    add(line_of_kernel(unit.sources[index], unit.files));
-    add(entry_point(program.kernels[index]));
-  }
-  return text;
-}
-
-/// A folder of this user's for temporary files, removed in the end with what is in it.
-class TemporaryFolder {
-public:
-  TemporaryFolder() : error_(llvm::sys::fs::createUniqueDirectory("cgraph", path_)) {}
-  ~TemporaryFolder() {
-    if (!error_) {
-      llvm::sys::fs::remove_directories(path_);
-    }
-  }
-  TemporaryFolder(const TemporaryFolder &) = delete;
-  TemporaryFolder &operator=(const TemporaryFolder &) = delete;
-
-  std::error_code error() const { return error_; }
-  std::string file(llvm::StringRef name) const { return (path_ + "/" + name).str(); }
-
-private:
-  llvm::SmallString<128> path_;
-  std::error_code error_;
-};
-
-/// The command that starts the compiler, its own arguments first.
-struct Compiler {
-  std::string program;
-  std::vector<std::string> arguments;
-
-  llvm::StringRef name() const { return llvm::sys::path::filename(program); }
-};
-
-llvm::Expected<Compiler> find_compiler() {
-  if (const char *chosen = std::getenv("CXX"); chosen != nullptr && *chosen != '\0') {
-    // As make and CMake have it: words, of which the first is the program.
-    llvm::SmallVector<llvm::StringRef, 4> words;
-    llvm::StringRef(chosen).split(words, ' ', -1, /*KeepEmpty=*/false);
-    if (!words.empty()) {
-      if (auto found = llvm::sys::findProgramByName(words.front())) {
-        return Compiler{*found, {words.begin() + 1, words.end()}};
-      }
-    }
-    return llvm::createStringError(llvm::inconvertibleErrorCode(),
-                                   "there is no program '%s', which CXX names", chosen);
-  }
-  for (const char *name : {"c++", "g++", "clang++"}) {
-    if (auto found = llvm::sys::findProgramByName(name)) {
-      return Compiler{*found, {}};
-    }
-  }
-  return llvm::createStringError(llvm::inconvertibleErrorCode(),
-                                 "there is no C++ compiler: install g++ or clang++, or set CXX");
-}
-
-/// The environment with English messages.
-std::vector<llvm::StringRef> environment() {
-  std::vector<llvm::StringRef> variables;
-  for (char **variable = environ; *variable != nullptr; ++variable) {
-    if (std::string_view(*variable).substr(0, 7) != "LC_ALL=") {
-      variables.emplace_back(*variable);
-    }
-  }
-  variables.emplace_back("LC_ALL=C");
-  return variables;
-}
-
-struct Outcome {
-  bool ok = false;
-  std::string log;   ///< of the compiler, where not ok
-  std::string image; ///< where ok
-};
+/// What kernels include for things that the host header offers: empty files.
+constexpr auto offered_headers = std::to_array<const char *>(
+    {"cuda_runtime.h", "cuda_runtime_api.h", "cuda_fp16.h", "cuda_bf16.h",
+     "device_launch_parameters.h", "vector_types.h", "vector_functions.h"});
 
 llvm::Expected<std::string> read(const std::string &path) {
   auto buffer = llvm::MemoryBuffer::getFile(path);
@@ -175,80 +54,170 @@ llvm::Error write(const std::string &path, const std::string &text) {
               : llvm::Error::success();
 }
 
-/// The program comes in through standard input and all names are left out, so that nothing of this
-/// machine gets into the image.
-std::vector<std::string> command(const Compiler &compiler, const std::string &output) {
-  std::vector<std::string> words = {compiler.program};
-  words.insert(words.end(), compiler.arguments.begin(), compiler.arguments.end());
-  for (const char *word : {"-x", "c++", "-std=c++17", "-O2", "-fPIC", "-shared",
-                           "-fvisibility=hidden", "-fno-exceptions", "-fno-rtti", "-fno-math-errno",
-                           // What CUDA programs rest on and ISO C++ leaves undefined.
-                           "-fno-strict-aliasing", "-fwrapv", "-w", "-s", "-Wl,--build-id=none",
-                           "-Wl,--as-needed", "-o"}) {
-    words.emplace_back(word);
-  }
-  words.push_back(output);
-  words.emplace_back("-");
-  return words;
-}
+class HostBuild : public TargetBuild {
+public:
+  HostBuild(const Program &program, const KernelUnit &all)
+      : program_(program), all_(all), units_(host_units(program, all)), runs_(units_.size()) {}
 
-llvm::Expected<Outcome> compile(const Compiler &compiler, const std::string &text) {
-  const TemporaryFolder folder;
-  if (folder.error()) {
-    return llvm::createStringError(folder.error(), "cannot make a temporary folder: %s",
-                                   folder.error().message().c_str());
+  /// Whether the kernels are ones for the host device, and there is a compiler.
+  bool prepare(Diagnostics &diagnostics) {
+    const std::size_t errors_before = diagnostics.error_count();
+    check_kernels(diagnostics);
+    if (units_.empty() || diagnostics.error_count() != errors_before) {
+      return diagnostics.error_count() == errors_before;
+    }
+    llvm::Expected<CppCompiler> compiler = CppCompiler::find();
+    if (!compiler) {
+      cannot(llvm::toString(compiler.takeError()), diagnostics);
+      return false;
+    }
+    compiler_.emplace(std::move(*compiler));
+    return make_folder(diagnostics);
   }
-  const std::string source = folder.file("source");
-  const std::string object = folder.file("object");
-  const std::string log = folder.file("log");
-  if (llvm::Error error = write(source, text)) {
-    return error;
+
+  std::vector<std::function<void()>> jobs() override {
+    std::vector<std::function<void()>> result;
+    for (std::size_t index = 0; index < units_.size(); ++index) {
+      result.emplace_back([this, index] { run(index); });
+    }
+    return result;
   }
-  const std::vector<std::string> words = command(compiler, object);
-  const std::vector<llvm::StringRef> arguments(words.begin(), words.end());
-  const std::vector<llvm::StringRef> variables = environment();
-  std::string why;
-  const int status = llvm::sys::ExecuteAndWait(
-      compiler.program, arguments, llvm::ArrayRef<llvm::StringRef>(variables),
-      {llvm::StringRef(source), llvm::StringRef(), llvm::StringRef(log)}, 0, 0, &why);
-  if (status < 0) {
-    return llvm::createStringError(llvm::inconvertibleErrorCode(), "%s: %s",
-                                   compiler.program.c_str(), why.c_str());
+
+  void finish(Program &program, Diagnostics &diagnostics) override {
+    const std::size_t errors_before = diagnostics.error_count();
+    for (std::size_t index = 0; index < units_.size(); ++index) {
+      const Run &run = runs_[index];
+      const bool is_host = units_[index].kind == CodeUnit::Kind::Host;
+      if (!run.failure.empty()) {
+        cannot(run.failure, diagnostics);
+      } else if (!run.ok) {
+        report_compiler_log(run.output, compiler_->name(), units_[index], diagnostics,
+                            is_host ? std::string_view() : hint);
+      }
+    }
+    if (diagnostics.error_count() != errors_before) {
+      return;
+    }
+    for (std::size_t index = 0; index < units_.size(); ++index) {
+      const std::string &object = runs_[index].output;
+      const auto *bytes = reinterpret_cast<const std::byte *>(object.data());
+      program.images.push_back({ImageKind::HostSharedObject,
+                                cgrt::host_abi::architecture,
+                                units_[index].kernels,
+                                {bytes, bytes + object.size()}});
+    }
   }
-  llvm::Expected<std::string> result = read(status == 0 ? object : log);
-  if (!result) {
-    return result.takeError();
+
+private:
+  struct Run {
+    bool ok = false;
+    std::string output;  ///< the shared object, or the compiler's log
+    std::string failure; ///< of the compiler itself; empty: none
+  };
+  static constexpr std::size_t files_per_unit = 3;
+
+  void cannot(const std::string &why, Diagnostics &diagnostics) const {
+    diagnostics.report(Diag::KernelCompilerMissing, all_.sources.front().name, "host", why);
   }
-  return status == 0 ? Outcome{true, {}, std::move(*result)}
-                     : Outcome{false, std::move(*result), {}};
-}
+
+  /// What no compiler needs to be asked.
+  void check_kernels(Diagnostics &diagnostics) const {
+    for (std::uint32_t index = 0; index < all_.sources.size(); ++index) {
+      const KernelSource &source = all_.sources[index];
+      if (source.kind == BodyKind::Binary && !source.host) {
+        diagnostics.report(Diag::NeedsHostBody, source.name, program_.kernels[index].name);
+      }
+    }
+    for (const CodeUnit &unit : units_) {
+      if (unit.kind == CodeUnit::Kind::Source) {
+        check_file_scope(unit.file(), diagnostics);
+      } else if (unit.kind == CodeUnit::Kind::Bodies) {
+        for (const CodeText &block : unit.shared().blocks) {
+          check_file_scope(block, diagnostics);
+        }
+      }
+    }
+  }
+
+  /// One for all three files of each unit, and the headers that are offered anyway.
+  bool make_folder(Diagnostics &diagnostics) {
+    std::vector<std::string> names;
+    for (std::size_t index = 0; index < units_.size(); ++index) {
+      for (const char *name : {"source", "object", "log"}) {
+        names.push_back(name + std::to_string(index));
+      }
+    }
+    names.insert(names.end(), offered_headers.begin(), offered_headers.end());
+    folder_.emplace(names);
+    if (folder_->error()) {
+      cannot("cannot make a temporary folder: " + folder_->error().message(), diagnostics);
+      return false;
+    }
+    for (std::size_t header = 0; header < offered_headers.size(); ++header) {
+      if (llvm::Error error = write(folder_->file(units_.size() * files_per_unit + header), "")) {
+        cannot(llvm::toString(std::move(error)), diagnostics);
+        return false;
+      }
+    }
+    return true;
+  }
+
+  void run(std::size_t index) {
+    CodeUnit unit = units_[index];
+    Run &run = runs_[index];
+    const auto compile_unit = [&] {
+      if (llvm::Error error = compile(unit, index, run)) {
+        run.failure = llvm::toString(std::move(error));
+      }
+    };
+    compile_unit();
+    if (run.failure.empty() && !run.ok && has_instances(unit)) {
+      units_[index].names_instances = unit.names_instances = true;
+      compile_unit();
+    }
+  }
+
+  llvm::Error compile(const CodeUnit &unit, std::size_t index, Run &run) const {
+    const std::string &source = folder_->file(index * files_per_unit);
+    const std::string &object = folder_->file(index * files_per_unit + 1);
+    const std::string &log = folder_->file(index * files_per_unit + 2);
+    if (llvm::Error error = write(source, host_text(unit))) {
+      return error;
+    }
+    std::vector<std::string> options;
+    if (unit.kind != CodeUnit::Kind::Host) {
+      options = {"-fno-exceptions", "-fno-rtti", "-I", include_folder(unit), "-I", folder_->path()};
+    }
+    llvm::Expected<bool> ok = compiler_->run(source, object, log, options);
+    if (!ok) {
+      return ok.takeError();
+    }
+    run.ok = *ok;
+    llvm::Expected<std::string> output = read(run.ok ? object : log);
+    if (!output) {
+      return output.takeError();
+    }
+    run.output = std::move(*output);
+    return llvm::Error::success();
+  }
+
+  const Program &program_;
+  const KernelUnit &all_;
+  std::vector<CodeUnit> units_;
+  std::vector<Run> runs_; ///< parallel to the units
+  std::optional<CppCompiler> compiler_;
+  std::optional<TemporaryFolder> folder_;
+};
 
 } // namespace
 
-void compile_for_host(Program &program, const KernelUnit &unit, Diagnostics &diagnostics) {
-  const auto cannot = [&](llvm::Error error) {
-    diagnostics.report(Diag::KernelCompilerMissing, unit.sources.front().name, "host",
-                       llvm::toString(std::move(error)));
-  };
-  llvm::Expected<Compiler> compiler = find_compiler();
-  if (!compiler) {
-    cannot(compiler.takeError());
-    return;
+std::unique_ptr<TargetBuild> build_for_host(const Program &program, const KernelUnit &all,
+                                            Diagnostics &diagnostics) {
+  auto build = std::make_unique<HostBuild>(program, all);
+  if (!build->prepare(diagnostics)) {
+    return nullptr;
   }
-  llvm::Expected<Outcome> outcome = compile(*compiler, program_text(program, unit));
-  if (!outcome) {
-    cannot(outcome.takeError());
-    return;
-  }
-  if (!outcome->ok) {
-    report_compiler_log(outcome->log, compiler->name().str(), unit, diagnostics);
-    return;
-  }
-  const auto *bytes = reinterpret_cast<const std::byte *>(outcome->image.data());
-  program.images.push_back({ImageKind::HostSharedObject,
-                            cgrt::host_abi::architecture,
-                            all_kernels(program),
-                            {bytes, bytes + outcome->image.size()}});
+  return build;
 }
 
 } // namespace cgc

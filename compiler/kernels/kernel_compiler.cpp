@@ -1,22 +1,55 @@
 #include "kernels/kernel_compiler.h"
 
+#include "kernels/file_scope.h"
 #include "kernels/nvrtc.h"
+#include "kernels/parallel.h"
 #include "kernels/targets.h"
+
+#include <algorithm>
+#include <iterator>
 
 namespace cgc {
 
+namespace {
+
+/// The builds for the wanted devices; an error ends the list.
+std::vector<std::unique_ptr<TargetBuild>> prepare(const cgrt::format::Program &program,
+                                                  const KernelUnit &unit,
+                                                  const KernelCompileOptions &options,
+                                                  Diagnostics &diagnostics) {
+  const std::size_t errors_before = diagnostics.error_count();
+  std::vector<std::unique_ptr<TargetBuild>> builds;
+  if (options.cuda) {
+    builds.push_back(build_for_cuda(program, unit, options.architectures, diagnostics));
+  }
+  if (options.host && diagnostics.error_count() == errors_before) {
+    builds.push_back(build_for_host(program, unit, diagnostics));
+  }
+  return diagnostics.error_count() == errors_before ? std::move(builds)
+                                                    : std::vector<std::unique_ptr<TargetBuild>>();
+}
+
+} // namespace
+
 void compile_kernels(cgrt::format::Program &program, const KernelUnit &unit,
                      const KernelCompileOptions &options, Diagnostics &diagnostics) {
-  if (program.kernels.empty()) {
+  const std::size_t errors_before = diagnostics.error_count();
+  check_blocks(unit, diagnostics);
+  if (program.kernels.empty() || diagnostics.error_count() != errors_before) {
     return;
   }
-  const std::size_t errors_before = diagnostics.error_count();
-  if (options.cuda) {
-    compile_for_cuda(program, unit, options.architectures, diagnostics);
+  const auto builds = prepare(program, unit, options, diagnostics);
+  std::vector<std::function<void()>> jobs;
+  for (const auto &build : builds) {
+    std::vector<std::function<void()>> more = build->jobs();
+    std::move(more.begin(), more.end(), std::back_inserter(jobs));
   }
-  // The second compiler would report the first one's errors again in other words.
-  if (options.host && diagnostics.error_count() == errors_before) {
-    compile_for_host(program, unit, diagnostics);
+  run_in_parallel(jobs);
+  for (const auto &build : builds) {
+    // The second compiler would report the first one's errors again in other words.
+    if (diagnostics.error_count() == errors_before) {
+      build->finish(program, diagnostics);
+    }
   }
 }
 

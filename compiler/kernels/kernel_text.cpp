@@ -1,16 +1,17 @@
 #include "kernels/kernel_text.h"
 
+#include "kernels/cpp_tokens.h"
+
 #include <algorithm>
 #include <array>
-#include <cctype>
 
 namespace cgc {
 
 using cgrt::ScalarType;
 using cgrt::format::Kernel;
+using cgrt::format::KernelId;
 using cgrt::format::KernelParam;
 using cgrt::format::Mode;
-using cgrt::format::Program;
 
 namespace {
 
@@ -35,25 +36,29 @@ constexpr auto type_names = std::to_array<TypeName>({
     {ScalarType::F64, "double"},
 });
 
-bool is_word(char c) {
-  return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '_';
-}
-
-/// Whether `text` has `word` as an identifier; in a comment or string counts, too.
-bool mentions(std::string_view text, std::string_view word) {
-  for (std::size_t at = text.find(word); at != std::string_view::npos;
-       at = text.find(word, at + 1)) {
-    const std::size_t end = at + word.size();
-    if ((at == 0 || !is_word(text[at - 1])) && (end == text.size() || !is_word(text[end]))) {
-      return true;
+/// The unit's texts, each of which may say types.
+std::vector<std::string_view> texts_of(const CodeUnit &unit) {
+  if (unit.kind == CodeUnit::Kind::Source) {
+    return {unit.file().text};
+  }
+  std::vector<std::string_view> texts;
+  const bool is_host = unit.kind == CodeUnit::Kind::Host;
+  if (!is_host) {
+    for (const CodeText &block : unit.shared().blocks) {
+      texts.push_back(block.text);
     }
   }
-  return false;
+  for (const KernelId kernel : unit.kernels) {
+    const KernelSource &source = unit.source(kernel);
+    texts.push_back(is_host ? source.host->text : source.body.text);
+  }
+  return texts;
 }
 
-bool any_body_mentions(const KernelUnit &unit, std::string_view word) {
-  return std::any_of(unit.sources.begin(), unit.sources.end(), [word](const KernelSource &source) {
-    return mentions(source.body.text, word);
+bool mentions(const CodeUnit &unit, std::string_view word) {
+  const auto texts = texts_of(unit);
+  return std::any_of(texts.begin(), texts.end(), [word](std::string_view text) {
+    return find_word(text, word) != std::string_view::npos;
   });
 }
 
@@ -69,95 +74,39 @@ bool is_small_float(ScalarType type) {
   return type == ScalarType::F16 || type == ScalarType::BF16;
 }
 
-/// Finds the macros that C++ text defines, passing over comments and literals.
-class MacroScanner {
-public:
-  explicit MacroScanner(std::string_view text) : text_(text) {}
-
-  /// Each once, in order of their first definition.
-  std::vector<std::string> defined() {
-    std::vector<std::string> names;
-    bool line_start = true;
-    while (at_ < text_.size()) {
-      const char c = text_[at_];
-      if (line_start && c == '#') {
-        ++at_;
-        if (word() == "define") {
-          const std::string name(word());
-          if (!name.empty() && std::find(names.begin(), names.end(), name) == names.end()) {
-            names.push_back(name);
-          }
-        }
-      } else {
-        skip_one();
-      }
-      line_start = c == '\n' || (line_start && (c == ' ' || c == '\t'));
-    }
-    return names;
-  }
-
-private:
-  bool starts_with(std::string_view what) const { return text_.substr(at_, what.size()) == what; }
-  void skip_to(std::size_t end) { at_ = std::min(end, text_.size()); }
-  void skip_behind(std::string_view end) {
-    const std::size_t found = text_.find(end, at_);
-    skip_to(found == std::string_view::npos ? found : found + end.size());
-  }
-
-  std::string_view word() {
-    while (at_ < text_.size() && (text_[at_] == ' ' || text_[at_] == '\t')) {
-      ++at_;
-    }
-    const std::size_t begin = at_;
-    while (at_ < text_.size() && is_word(text_[at_])) {
-      ++at_;
-    }
-    return text_.substr(begin, at_ - begin);
-  }
-
-  void skip_one() {
-    const char c = text_[at_];
-    if (starts_with("//")) {
-      skip_to(text_.find('\n', at_));
-    } else if (starts_with("/*")) {
-      at_ += 2;
-      skip_behind("*/");
-    } else if (starts_with("R\"") && (at_ == 0 || !is_word(text_[at_ - 1]))) {
-      at_ += 2;
-      const std::size_t open = std::min(text_.find('(', at_), text_.size());
-      skip_behind(")" + std::string(text_.substr(at_, open - at_)) + "\"");
-    } else if (c == '"') {
-      skip_string();
-    } else {
-      ++at_;
+/// Type parameters as type names.
+std::string replace_types(std::string text, const KernelSource &source) {
+  for (const auto &[name, type] : source.types) {
+    const std::string_view spelling = cpp_spelling(type);
+    for (std::size_t at = find_word(text, name); at != std::string::npos;
+         at = find_word(text, name, at + spelling.size())) {
+      text.replace(at, name.size(), spelling);
     }
   }
-
-  void skip_string() {
-    ++at_;
-    while (at_ < text_.size() && text_[at_] != '"' && text_[at_] != '\n') {
-      at_ += text_[at_] == '\\' ? 2 : 1;
-    }
-    if (at_ < text_.size() && text_[at_] == '"') {
-      ++at_;
-    }
-  }
-
-  std::string_view text_;
-  std::size_t at_ = 0;
-};
-
-std::string parameter(const KernelParam &param, bool inplace) {
-  const std::string type(cpp_spelling(param.type));
-  if (!param.is_buffer) {
-    return type + " " + param.name;
-  }
-  return (param.mode == Mode::In ? "const " : "") + type + (inplace ? " *" : " *__restrict__ ") +
-         param.name;
+  return text;
 }
 
-std::string line_directive(const SourceFiles &files, FileId file, std::uint32_t line) {
-  return "#line " + std::to_string(line) + " \"" + line_name(files[file].name()) + "\"\n";
+std::string line_directive(std::uint32_t line, const std::string &name) {
+  return "#line " + std::to_string(line) + " \"" + name + "\"\n";
+}
+
+/// The text with its lines and columns, between two line ends; `end` is what its last line is
+/// called in errors. The empty line ends a comment even when the last line ends in a backslash.
+std::string placed(const CodeText &code, const SourceFiles &files, const std::string &name) {
+  const SourceFile &file = files[code.range.file];
+  std::string text = line_directive(file.line_of(code.range.begin), name);
+  text.append(file.column_of(code.range.begin) - 1, ' ');
+  text += code.text;
+  text += "\n\n";
+  return text + line_directive(file.line_of(code.range.end), name);
+}
+
+/// What lines of `file` are called in the code of this kernel.
+std::string name_for(const CodeUnit &unit, KernelId kernel, FileId file) {
+  const std::string &name = unit.all.files[file].name();
+  return unit.names_instances && !unit.source(kernel).types.empty()
+             ? line_name(name, unit.program[kernel])
+             : line_name(name);
 }
 
 } // namespace
@@ -168,14 +117,18 @@ std::string_view cpp_spelling(ScalarType type) {
   return found->cpp;
 }
 
-bool uses_type(const Program &program, const KernelUnit &unit, ScalarType type) {
+bool uses_type(const CodeUnit &unit, ScalarType type) {
   const auto has_type = [type](const KernelParam &param) { return param.type == type; };
-  for (const Kernel &kernel : program.kernels) {
-    if (std::any_of(kernel.params.begin(), kernel.params.end(), has_type)) {
+  const auto is_type = [type](const auto &named) { return named.second == type; };
+  for (const KernelId kernel : unit.kernels) {
+    const std::vector<KernelParam> &params = unit.program[kernel].params;
+    const auto &types = unit.source(kernel).types;
+    if (std::any_of(params.begin(), params.end(), has_type) ||
+        std::any_of(types.begin(), types.end(), is_type)) {
       return true;
     }
   }
-  if (any_body_mentions(unit, cgrt::format::spelling(type))) {
+  if (mentions(unit, cgrt::format::spelling(type))) {
     return true;
   }
   if (!is_small_float(type)) {
@@ -183,49 +136,76 @@ bool uses_type(const Program &program, const KernelUnit &unit, ScalarType type) 
   }
   const auto names = names_of_small_float(type);
   return std::any_of(names.begin(), names.end(),
-                     [&unit](std::string_view name) { return any_body_mentions(unit, name); });
+                     [&unit](std::string_view name) { return mentions(unit, name); });
 }
 
-std::string types_and_constants(const KernelUnit &unit) {
+bool includes_files(const CodeUnit &unit) {
+  return mentions(unit, "include");
+}
+
+std::string shared_text(const CodeUnit &unit) {
   std::string text;
   for (const TypeName &name : type_names) {
     const std::string_view spelling = cgrt::format::spelling(name.type);
-    if (name.type == ScalarType::Bool ||
-        (is_small_float(name.type) && !any_body_mentions(unit, spelling))) {
+    if (name.type == ScalarType::Bool || (is_small_float(name.type) && !mentions(unit, spelling))) {
       continue;
     }
     text.append("using ").append(spelling).append(" = ").append(name.cpp).append(";\n");
   }
-  for (const ConstantSource &constant : unit.scopes.front().constants) {
+  for (const ConstantSource &constant : unit.shared().constants) {
     text += "constexpr " + constant.type + " " + constant.name + " = " + constant.value + ";\n";
+  }
+  if (unit.kind == CodeUnit::Kind::Bodies) {
+    for (const CodeText &block : unit.shared().blocks) {
+      const std::string &name = unit.all.files[block.range.file].name();
+      text += placed(block, unit.all.files, line_name(name));
+    }
   }
   return text;
 }
 
-std::string body_function(const Program &program, cgrt::format::KernelId kernel,
-                          const KernelUnit &unit) {
-  const Kernel &entry = program[kernel];
-  const KernelSource &source = unit.sources[kernel.index];
-  const SourceFile &file = unit.files[source.body.range.file];
+std::string body_function(const CodeUnit &unit, KernelId kernel, std::string_view declaration) {
+  const Kernel &entry = unit.program[kernel];
+  const KernelSource &source = unit.source(kernel);
+  const bool is_host = unit.kind == CodeUnit::Kind::Host;
+  const CodeText &body = is_host ? *source.host : source.body;
   std::string text = "namespace cgk_" + entry.symbol + " {\n";
-  text += line_of_kernel(source, unit.files);
-  text += "static __device__ __forceinline__ void body(" + parameter_list(entry) + ") {\n";
-  text += line_directive(unit.files, source.body.range.file, file.line_of(source.body.range.begin));
-  text.append(file.column_of(source.body.range.begin) - 1, ' ');
-  text += source.body.text;
-  // The empty line ends a comment even when the body's last line ends in a backslash.
-  text += "\n\n";
-  text += line_directive(unit.files, source.body.range.file, file.line_of(source.body.range.end));
+  for (const auto &[name, type] : source.types) {
+    text.append("using ").append(name).append(" = ").append(cpp_spelling(type)).append(";\n");
+  }
+  text += line_of_kernel(unit, kernel);
+  text.append(declaration).append(parameter_list(entry)).append(") {\n");
+  text += placed(body, unit.all.files, name_for(unit, kernel, body.range.file));
   text += "}\n";
-  for (const std::string &macro : MacroScanner(source.body.text).defined()) {
+  for (const std::string &macro : defined_macros(body.text)) {
     text += "#undef " + macro + "\n";
   }
   text += "}\n";
   return text;
 }
 
-std::string line_of_kernel(const KernelSource &source, const SourceFiles &files) {
-  return line_directive(files, source.name.file, files.place(source.name).line);
+std::string source_text(const CodeUnit &unit) {
+  const CodeText &file = unit.file();
+  std::string text =
+      placed(file, unit.all.files, line_name(unit.all.files[file.range.file].name()));
+  for (const KernelId kernel : unit.kernels) {
+    const Kernel &declared = unit.program[kernel];
+    const std::string name = "cgk_" + declared.symbol;
+    text += line_of_kernel(unit, kernel);
+    text += "using " + name + " = " + function_type(declared) + "; static_assert(sizeof(" + name +
+            "{" + function_address(unit, kernel) + "}) != 0, \"\");\n";
+  }
+  return text;
+}
+
+std::string function_address(const CodeUnit &unit, KernelId kernel) {
+  const KernelSource &source = unit.source(kernel);
+  return "&" + replace_types(source.cuda_symbol, source);
+}
+
+std::string line_of_kernel(const CodeUnit &unit, KernelId kernel) {
+  const SourceRange &name = unit.source(kernel).name;
+  return line_directive(unit.all.files.place(name).line, name_for(unit, kernel, name.file));
 }
 
 std::string line_name(std::string_view file_name) {
@@ -238,20 +218,42 @@ std::string line_name(std::string_view file_name) {
   return name;
 }
 
+std::string line_name(std::string_view file_name, const Kernel &instance) {
+  return line_name(file_name) + " in " + instance.name;
+}
+
+std::string include_folder(const CodeUnit &unit) {
+  const SourceRange &text = unit.kind == CodeUnit::Kind::Source
+                                ? unit.file().range
+                                : unit.source(unit.kernels.front()).name;
+  const std::string_view name = unit.all.files[text.file].name();
+  const std::size_t slash = name.rfind('/');
+  return std::string(slash == std::string_view::npos ? "." : name.substr(0, slash + 1));
+}
+
+std::string parameter_type(const KernelParam &param) {
+  std::string type(cpp_spelling(param.type));
+  if (!param.is_buffer) {
+    return type;
+  }
+  return (param.mode == Mode::In ? "const " : "") + type + " *";
+}
+
 std::string parameter_list(const Kernel &kernel) {
   std::string text;
   for (const KernelParam &param : kernel.params) {
-    text += (text.empty() ? "" : ", ") + parameter(param, kernel.inplace);
+    text += (text.empty() ? "" : ", ") + parameter_type(param);
+    text += (!param.is_buffer ? " " : kernel.inplace ? "" : "__restrict__ ") + param.name;
   }
   return text;
 }
 
-std::vector<cgrt::format::KernelId> all_kernels(const Program &program) {
-  std::vector<cgrt::format::KernelId> kernels(program.kernels.size());
-  for (std::uint32_t index = 0; index < kernels.size(); ++index) {
-    kernels[index] = {index};
+std::string function_type(const Kernel &kernel) {
+  std::string types;
+  for (const KernelParam &param : kernel.params) {
+    types += (types.empty() ? "" : ", ") + parameter_type(param);
   }
-  return kernels;
+  return "void (*)(" + types + ")";
 }
 
 std::string argument_list(const Kernel &kernel) {

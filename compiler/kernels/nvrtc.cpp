@@ -94,6 +94,8 @@ const char *Nvrtc::find_functions() {
       {"nvrtcGetSupportedArchs", find(library, "nvrtcGetSupportedArchs", api_.architectures)},
       {"nvrtcCreateProgram", find(library, "nvrtcCreateProgram", api_.create)},
       {"nvrtcDestroyProgram", find(library, "nvrtcDestroyProgram", api_.destroy)},
+      {"nvrtcAddNameExpression", find(library, "nvrtcAddNameExpression", api_.add_name)},
+      {"nvrtcGetLoweredName", find(library, "nvrtcGetLoweredName", api_.lowered_name)},
       {"nvrtcCompileProgram", find(library, "nvrtcCompileProgram", api_.compile)},
       {"nvrtcGetProgramLogSize", find(library, "nvrtcGetProgramLogSize", api_.log_size)},
       {"nvrtcGetProgramLog", find(library, "nvrtcGetProgramLog", api_.log)},
@@ -208,8 +210,22 @@ llvm::Error Nvrtc::read_output(Program *program, int compile_result, Output &out
   return llvm::Error::success();
 }
 
+llvm::Error Nvrtc::read_symbols(Program *program, const std::vector<std::string> &kernels,
+                                Output &output) const {
+  for (const std::string &kernel : kernels) {
+    const char *symbol = nullptr;
+    if (llvm::Error error =
+            check(api_.lowered_name(program, kernel.c_str(), &symbol), "nvrtcGetLoweredName")) {
+      return error;
+    }
+    output.symbols.emplace_back(symbol);
+  }
+  return llvm::Error::success();
+}
+
 llvm::Expected<Nvrtc::Output> Nvrtc::compile(const std::string &source,
-                                             const std::vector<std::string> &options) const {
+                                             const std::vector<std::string> &options,
+                                             const std::vector<std::string> &kernels) const {
   Program *created = nullptr;
   if (llvm::Error error =
           check(api_.create(&created, source.c_str(), "cgraph", 0, nullptr, nullptr),
@@ -218,6 +234,12 @@ llvm::Expected<Nvrtc::Output> Nvrtc::compile(const std::string &source,
   }
   const auto destroy = [this](Program *program) { api_.destroy(&program); };
   const std::unique_ptr<Program, decltype(destroy)> program(created, destroy);
+  for (const std::string &kernel : kernels) {
+    if (llvm::Error error =
+            check(api_.add_name(program.get(), kernel.c_str()), "nvrtcAddNameExpression")) {
+      return error;
+    }
+  }
   std::vector<const char *> arguments;
   arguments.reserve(options.size());
   for (const std::string &option : options) {
@@ -228,6 +250,11 @@ llvm::Expected<Nvrtc::Output> Nvrtc::compile(const std::string &source,
   Output output;
   if (llvm::Error error = read_output(program.get(), result, output)) {
     return error;
+  }
+  if (output.ok) {
+    if (llvm::Error error = read_symbols(program.get(), kernels, output)) {
+      return error;
+    }
   }
   return output;
 }

@@ -30,12 +30,14 @@ public:
     bool ok = false;
     std::string log; ///< errors, where not ok
     std::vector<std::byte> cubin;
-    std::vector<std::byte> ptx; ///< without a NUL at its end
+    std::vector<std::byte> ptx;       ///< without a NUL at its end
+    std::vector<std::string> symbols; ///< of the given kernels, as the images have them
   };
-  /// Compiles one program for one `sm_` architecture given in the options. What is wrong with the
+  /// Compiles one program for one `sm_` architecture given in the options. `kernels` are C++
+  /// expressions for the addresses of kernels whose symbols are wanted. What is wrong with the
   /// program is in the output; the error is for NVRTC itself failing.
-  llvm::Expected<Output> compile(const std::string &source,
-                                 const std::vector<std::string> &options) const;
+  llvm::Expected<Output> compile(const std::string &source, const std::vector<std::string> &options,
+                                 const std::vector<std::string> &kernels) const;
 
 private:
   struct Program;
@@ -47,6 +49,8 @@ private:
     int (*create)(Program **program, const char *source, const char *name, int header_count,
                   const char *const *headers, const char *const *include_names);
     int (*destroy)(Program **program);
+    int (*add_name)(Program *program, const char *expression);
+    int (*lowered_name)(Program *program, const char *expression, const char **symbol);
     int (*compile)(Program *program, int option_count, const char *const *options);
     int (*log_size)(Program *program, std::size_t *size);
     int (*log)(Program *program, char *log);
@@ -69,6 +73,8 @@ private:
   llvm::Error check(int result, const char *call) const;
   llvm::Expected<std::string> read(Program *program, SizeFunction get_size, ReadFunction get) const;
   llvm::Error read_output(Program *program, int compile_result, Output &output) const;
+  llvm::Error read_symbols(Program *program, const std::vector<std::string> &kernels,
+                           Output &output) const;
 
   Library library_;
   Api api_{};

@@ -1,126 +1,13 @@
 #include "kernels/shared_memory.h"
 
+#include "kernels/cpp_tokens.h"
+
 #include <algorithm>
-#include <cctype>
-#include <cstdint>
 #include <vector>
 
 namespace cgc {
 
 namespace {
-
-struct Token {
-  std::size_t begin = 0;
-  std::size_t end = 0;
-  bool is_word = false;      ///< identifier or keyword
-  bool is_directive = false; ///< a preprocessor line; everything else is one character or literal
-};
-
-bool is_word_char(char c) {
-  return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '_';
-}
-bool is_digit(char c) {
-  return std::isdigit(static_cast<unsigned char>(c)) != 0;
-}
-
-class Lexer {
-public:
-  explicit Lexer(std::string_view text) : text_(text) {}
-
-  std::vector<Token> run() {
-    std::vector<Token> tokens;
-    bool line_start = true;
-    while (at_ < text_.size()) {
-      const char c = text_[at_];
-      if (std::isspace(static_cast<unsigned char>(c)) != 0) {
-        line_start = line_start || c == '\n';
-        ++at_;
-      } else if (starts_with("//")) {
-        skip_line();
-      } else if (starts_with("/*")) {
-        skip_past("*/", 2);
-      } else {
-        Token token{at_, at_, false, line_start && c == '#'};
-        take(token);
-        token.end = at_;
-        tokens.push_back(token);
-        line_start = false;
-      }
-    }
-    return tokens;
-  }
-
-private:
-  bool starts_with(std::string_view what) const { return text_.substr(at_, what.size()) == what; }
-
-  /// To the end of the line, but on where a backslash joins the next one.
-  void skip_line() {
-    while (at_ < text_.size() && text_[at_] != '\n') {
-      at_ += text_[at_] == '\\' ? 2 : 1;
-    }
-    at_ = std::min(at_, text_.size());
-  }
-
-  void skip_past(std::string_view end, std::size_t from) {
-    const std::size_t found = text_.find(end, at_ + from);
-    at_ = found == std::string_view::npos ? text_.size() : found + end.size();
-  }
-
-  void take(Token &token) {
-    const char c = text_[at_];
-    if (token.is_directive) {
-      skip_line();
-    } else if (is_digit(c)) {
-      take_number();
-    } else if (is_word_char(c)) {
-      while (at_ < text_.size() && is_word_char(text_[at_])) {
-        ++at_;
-      }
-      token.is_word = true;
-      take_prefixed_literal(token);
-    } else if (c == '"' || c == '\'') {
-      take_quoted(c);
-    } else {
-      ++at_;
-    }
-  }
-
-  /// A digit separator is no character literal.
-  void take_number() {
-    while (at_ < text_.size() &&
-           (is_word_char(text_[at_]) || text_[at_] == '.' ||
-            (text_[at_] == '\'' && at_ + 1 < text_.size() && is_word_char(text_[at_ + 1])))) {
-      ++at_;
-    }
-  }
-
-  /// `R"x(…)x"`, `u8"…"`: the word was a literal's prefix.
-  void take_prefixed_literal(Token &token) {
-    if (at_ == text_.size() || (text_[at_] != '"' && text_[at_] != '\'')) {
-      return;
-    }
-    const std::string_view prefix = text_.substr(token.begin, at_ - token.begin);
-    token.is_word = false;
-    if (prefix.back() != 'R' || text_[at_] != '"') {
-      take_quoted(text_[at_]);
-      return;
-    }
-    const std::size_t open = std::min(text_.find('(', at_), text_.size());
-    const std::string end = ")" + std::string(text_.substr(at_ + 1, open - at_ - 1)) + "\"";
-    skip_past(end, 1);
-  }
-
-  void take_quoted(char quote) {
-    ++at_;
-    while (at_ < text_.size() && text_[at_] != quote && text_[at_] != '\n') {
-      at_ += text_[at_] == '\\' ? 2 : 1;
-    }
-    at_ = std::min(at_ + 1, text_.size());
-  }
-
-  std::string_view text_;
-  std::size_t at_ = 0;
-};
 
 /// One declared name: `*p[4]` is {"*", "p", "[4]"}.
 struct Declarator {
@@ -131,7 +18,7 @@ struct Declarator {
 
 class Rewriter {
 public:
-  explicit Rewriter(std::string_view text) : text_(text), tokens_(Lexer(text).run()) {}
+  explicit Rewriter(std::string_view text) : text_(text), tokens_(cpp_tokens(text)) {}
 
   std::string run() {
     std::size_t copied = 0; // bytes of the input
@@ -333,7 +220,7 @@ private:
   }
 
   std::string_view text_;
-  std::vector<Token> tokens_;
+  std::vector<CppToken> tokens_;
   std::string result_;
 };
 

@@ -6,20 +6,48 @@
 
 namespace conformance {
 
+namespace {
+
+/// The whole of a new file, without its first `skipped` bytes.
+cgc::CodeText add_file(cgc::SourceFiles &files, const std::string &name, const std::string &text,
+                       std::size_t skipped = 0) {
+  const cgc::FileId file = files.add(name, text);
+  return {files[file].text().substr(skipped),
+          {file, static_cast<std::uint32_t>(skipped), static_cast<std::uint32_t>(text.size())}};
+}
+
+cgc::KernelSource source_of(const KernelText &kernel, cgc::SourceFiles &files) {
+  // The kernel's name is on the first line, then comes the body.
+  const std::string head = kernel.name + "\n";
+  const bool is_source = !kernel.function.empty();
+  cgc::KernelSource source;
+  source.body =
+      add_file(files, kernel.name + ".cgraph", head + (is_source ? "" : kernel.body), head.size());
+  source.name = {source.body.range.file, 0, static_cast<std::uint32_t>(kernel.name.size())};
+  if (is_source) {
+    source.kind = cgc::BodyKind::Source;
+    source.body = add_file(files, kernel.name + ".cu", kernel.body);
+    source.cuda_symbol = kernel.function;
+  }
+  if (!kernel.host.empty()) {
+    source.host = add_file(files, kernel.name + ".cpp", kernel.host);
+  }
+  return source;
+}
+
+} // namespace
+
 cgrt::format::Program compile(const std::vector<KernelText> &kernels, const std::string &target) {
   cgrt::format::Program program;
   cgc::SourceFiles files;
   std::vector<cgc::KernelSource> sources;
   for (const KernelText &kernel : kernels) {
-    // One file for each: its name on the first line, then the body.
-    const cgc::FileId file = files.add(kernel.name + ".cgraph", kernel.name + "\n" + kernel.body);
-    program.files.push_back(kernel.name + ".cgraph");
-    program.kernels.push_back({kernel.name, kernel.name, kernel.params, {file, 1, 1}});
-    const auto head = static_cast<std::uint32_t>(kernel.name.size());
-    const auto size = static_cast<std::uint32_t>(kernel.body.size());
-    cgc::KernelSource &source = sources.emplace_back();
-    source.body = {files[file].text().substr(head + 1), {file, head + 1, head + 1 + size}};
-    source.name = {file, 0, head};
+    sources.push_back(source_of(kernel, files));
+    program.kernels.push_back(
+        {kernel.name, kernel.name, kernel.params, {sources.back().name.file, 1, 1}});
+  }
+  for (std::uint32_t index = 0; index < files.size(); ++index) {
+    program.files.push_back(files[{index}].name());
   }
   cgc::KernelCompileOptions options;
   options.host = target == "host";

@@ -12,11 +12,13 @@ using cgrt::ScalarType;
 using cgrt::format::KernelParam;
 using cgrt::format::Mode;
 
-/// A kernel as a test writes it.
+/// A kernel as a test writes it: with a body, or a function of a `.cu` file.
 struct KernelText {
   std::string name;
   std::vector<KernelParam> params;
-  std::string body;
+  std::string body;          ///< of `cuda { }`, or the file's whole text
+  std::string function = {}; ///< of the file
+  std::string host = {};     ///< of `host { }`; empty: none
 };
 
 inline KernelParam scalar(std::string name, ScalarType type) {

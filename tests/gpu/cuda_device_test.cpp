@@ -27,6 +27,7 @@ using cgrt::MemorySpace;
 using cgrt::NodeLabel;
 using cgrt::testing::function_of;
 using cgrt::testing::ptx_image;
+using cgrt::testing::ptx_kernels;
 using cgrt::testing::ptx_program;
 using cgrt::testing::PtxKernel;
 using ::testing::ExitedWithCode;
@@ -219,6 +220,44 @@ TEST_F(CudaDevice, AKernelThatTheCodeLacksIsNamedWhenLoading) {
   }
 }
 
+TEST_F(CudaDevice, EachKernelComesFromAnImageThatHoldsIt) {
+  cgrt::format::Program program = ptx_program();
+  // What is wrong in the first image does no harm to kernels that the second one holds.
+  program.images.insert(program.images.begin(), ptx_image("compute_75", "no PTX"));
+  program.images[0].kernels = {};
+  program.images[1].kernels = {{0}, {1}, {2}};
+  program.images.push_back(program.images[1]);
+  program.images[2].kernels = {{3}, {4}};
+  program.kernels[0].symbol = "cg_nothing";
+  program.kernels[0].cuda_symbol = "nothing";
+  EXPECT_NE(device().load(program), nullptr);
+}
+
+TEST_F(CudaDevice, ParametersOfAnotherSizeAreRefused) {
+  const auto refusal_of = [&](const cgrt::format::Program &program) -> std::string {
+    try {
+      device().load(program);
+    } catch (const Error &error) {
+      EXPECT_EQ(error.code(), ErrorCode::Device);
+      return error.what();
+    }
+    return "loaded";
+  };
+  cgrt::format::Program program = ptx_program();
+  auto &params = program.kernels[4].params;
+  params[0].type = cgrt::ScalarType::U64;
+  EXPECT_EQ(refusal_of(program), "hand.cgraph:5: kernel last_word: parameter bytes has 8 bytes as "
+                                 "it is declared and 4 in the code");
+  params[0].type = cgrt::ScalarType::F32;
+  params.push_back(params[0]);
+  EXPECT_EQ(refusal_of(program),
+            "hand.cgraph:5: kernel last_word: the code takes 2 parameters, the "
+            "program gives 3");
+  params.resize(1);
+  EXPECT_EQ(refusal_of(program), "hand.cgraph:5: kernel last_word: the code takes more than the 1 "
+                                 "parameters that the program gives");
+}
+
 TEST_F(CudaDevice, CodeThatDoesNotCompileSaysWhy) {
   cgrt::format::Program program = ptx_program();
   program.images = {ptx_image("compute_75", ".version 8.0\n.target sm_75\n.address_size 64\n"
@@ -235,8 +274,8 @@ TEST_F(CudaDevice, CodeThatDoesNotCompileSaysWhy) {
 TEST_F(CudaDevice, CodeForOtherArchitecturesIsListed) {
   cgrt::format::Program program = ptx_program();
   program.images = {ptx_image("compute_999", ""),
-                    {cgrt::format::ImageKind::Cubin, "sm_20", {}, {}},
-                    {cgrt::format::ImageKind::HostSharedObject, "x86_64", {}, {}}};
+                    {cgrt::format::ImageKind::Cubin, "sm_20", ptx_kernels(), {}},
+                    {cgrt::format::ImageKind::HostSharedObject, "x86_64", ptx_kernels(), {}}};
   try {
     device().load(program);
     ADD_FAILURE();

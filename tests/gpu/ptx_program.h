@@ -69,9 +69,17 @@ $wait:
 }
 )";
 
+/// Those of ptx_program().
+inline std::vector<format::KernelId> ptx_kernels() {
+  return {{0}, {1}, {2}, {3}, {4}};
+}
+
 inline format::Image ptx_image(std::string_view architecture, std::string_view text) {
   const auto *begin = reinterpret_cast<const std::byte *>(text.data());
-  return {format::ImageKind::Ptx, std::string(architecture), {}, {begin, begin + text.size()}};
+  return {format::ImageKind::Ptx,
+          std::string(architecture),
+          ptx_kernels(),
+          {begin, begin + text.size()}};
 }
 
 /// Kernels as PtxKernel numbers them; nothing else in it.

@@ -31,8 +31,15 @@ protected:
 
   /// The diagnostics of a log, as "line:column text" and "  note text" lines.
   std::string report(std::string_view log) {
+    const cgc::KernelUnit all = fixture_.unit();
+    cgc::CodeUnit unit = cgc::cuda_units(fixture_.program, all).front();
+    unit.names_instances = names_instances_;
+    return report(log, unit);
+  }
+
+  std::string report(std::string_view log, const cgc::CodeUnit &unit, std::string_view hint = {}) {
     Diagnostics diagnostics;
-    cgc::report_compiler_log(log, "NVRTC", fixture_.unit(), diagnostics);
+    cgc::report_compiler_log(log, "NVRTC", unit, diagnostics, hint);
     std::string text;
     for (const cgc::Diagnostic &diagnostic : diagnostics.all()) {
       EXPECT_EQ(diagnostic.id, Diag::KernelCompileFailed);
@@ -44,7 +51,6 @@ protected:
     return text;
   }
 
-private:
   std::string place(const cgc::SourceRange &range) const {
     if (!range.valid()) {
       return "-";
@@ -55,6 +61,7 @@ private:
   }
 
   KernelFixture fixture_;
+  bool names_instances_ = false;
 };
 
 TEST_F(CompilerLog, NvrtcErrorsComeWithTheirColumns) {
@@ -152,11 +159,10 @@ TEST_F(CompilerLog, ErrorsAroundABodyBelongToItsKernel) {
 }
 
 TEST_F(CompilerLog, PtxasErrorsBelongToTheKernelTheyName) {
-  EXPECT_EQ(
-      report("ptxas error   : Entry function 'cg_second' uses too much shared data (0x3a980 "
-             "bytes, 0xc000 max)\n"),
-      "6:8+6 NVRTC: ptxas: Entry function 'cg_second' uses too much shared data (0x3a980 bytes, "
-      "0xc000 max)\n");
+  EXPECT_EQ(report("ptxas error   : Entry function 'second' uses too much shared data (0x3a980 "
+                   "bytes, 0xc000 max)\n"),
+            "6:8+6 NVRTC: ptxas: Entry function 'second' uses too much shared data (0x3a980 bytes, "
+            "0xc000 max)\n");
   EXPECT_EQ(report("ptxas application ptx input, line 31; error   : Not a name of any known "
                    "instruction: 'bogus'\nptxas fatal   : Ptx assembly aborted due to errors\n"),
             "1:8+5 NVRTC: ptxas: Not a name of any known instruction: 'bogus'\n"
@@ -176,11 +182,64 @@ TEST_F(CompilerLog, ErrorsInOtherFilesNameThem) {
             "1:8+5 NVRTC: /usr/include/x.h:12: bad\n");
 }
 
+TEST_F(CompilerLog, ErrorsInMacrosOfOursBelongToTheirUse) {
+  EXPECT_EQ(report("<stdin>:100:13: error: static assertion failed: no\n"
+                   "  100 | #define asm static_assert(false, \"no\")\n"
+                   "      |             ^~~~~~~~~~~~~\n"
+                   "/t.cgraph:3:11: note: in expansion of macro 'asm'\n"
+                   "    3 |   int i = oops(n);\n"),
+            "3:11+4 NVRTC: static assertion failed: no\n");
+}
+
 TEST_F(CompilerLog, SomethingIsReportedWhateverTheLogHolds) {
   EXPECT_EQ(report(""), "1:8+5 NVRTC: it failed and said nothing\n");
   EXPECT_EQ(report("\n  Segmentation fault\n"), "1:8+5 NVRTC: Segmentation fault\n");
   EXPECT_EQ(report("nvrtc: error: invalid value for --gpu-architecture (-arch)\n"),
             "1:8+5 NVRTC: invalid value for --gpu-architecture (-arch)\n");
+}
+
+TEST_F(CompilerLog, InstancesOfGenericKernelsAreNamed) {
+  fixture_.program.kernels[0].name = "first<f32>";
+  fixture_.program.kernels[1] = {"first<f64>", "first_f64", {}, {}};
+  fixture_.sources[1] = fixture_.sources[0];
+  names_instances_ = true;
+  EXPECT_EQ(report("/t.cgraph in first<f32>(3): error: bad\n"
+                   "/t.cgraph in first<f64>(3): error: bad\n"
+                   "/t.cgraph in first<f64>(4): error: worse\n"
+                   "/t.cgraph in first<f64>(1): error: parameters\n"),
+            "3:3+16 NVRTC: bad\n"
+            "  - in kernel first<f32>, first<f64>\n"
+            "4:2+12 NVRTC: worse\n"
+            "  - in kernel first<f64>\n"
+            "1:8+5 NVRTC: parameters\n"
+            "  - in kernel first<f64>\n");
+}
+
+TEST_F(CompilerLog, SourceFilesHaveTheirOwnLines) {
+  const cgc::FileId file = fixture_.add_file("k.cu", "void f();\n  wrong here\n");
+  for (cgc::KernelSource &source : fixture_.sources) {
+    source.kind = cgc::BodyKind::Source;
+    source.body = fixture_.whole(file);
+    source.cuda_symbol = &source == fixture_.sources.data() ? "f" : "g<int>";
+  }
+  const cgc::KernelUnit all = fixture_.unit();
+  const cgc::CodeUnit unit = cgc::cuda_units(fixture_.program, all).front();
+  EXPECT_EQ(report("/k.cu(2): error: syntax\n    wrong here\n    ^\n\n", unit),
+            "2:3+5 NVRTC: syntax\n");
+  EXPECT_EQ(report("/t.cgraph(1): error: other type\n"
+                   "__nv_name_map(3): error: no __global__ function. Input was: \" &g<int>\"\n",
+                   unit),
+            "1:8+5 NVRTC: other type\n"
+            "  - it is declared as void f()\n"
+            "6:8+6 NVRTC: no __global__ function. Input was: \" &g<int>\"\n"
+            "  - it is declared as void g<int>()\n");
+}
+
+TEST_F(CompilerLog, AHintGoesWithEachError) {
+  const cgc::KernelUnit all = fixture_.unit();
+  EXPECT_EQ(report("/t.cgraph(3): error: a\n/t.cgraph(4): error: b\n",
+                   cgc::cuda_units(fixture_.program, all).front(), "use paper"),
+            "3:3+16 NVRTC: a\n  - use paper\n4:2+12 NVRTC: b\n  - use paper\n");
 }
 
 TEST_F(CompilerLog, SourceLinesThatLookLikeErrorsAreNone) {

@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <cstdlib>
 #include <filesystem>
+#include <fstream>
 #include <optional>
 
 namespace {
@@ -17,7 +18,9 @@ using cgc::testing::KernelFixture;
 using cgc::testing::scalar;
 using cgrt::ScalarType;
 using cgrt::format::Mode;
+using ::testing::AllOf;
 using ::testing::HasSubstr;
+using ::testing::Not;
 
 /// Sets an environment variable and restores it in the end.
 class Environment {
@@ -84,13 +87,16 @@ std::string errors_of(const std::string &body) {
   return errors(fixture);
 }
 
+std::string text_of(const cgrt::format::Image &image) {
+  return {reinterpret_cast<const char *>(image.bytes.data()), image.bytes.size()};
+}
+
 TEST(HostCompiler, MakesOneSharedObject) {
   KernelFixture fixture = fixture_of("x[threadIdx.x] = n * TILE;");
   EXPECT_EQ(errors(fixture), "");
   ASSERT_EQ(fixture.program.images.size(), 1U);
   EXPECT_EQ(fixture.program.images[0].kind, cgrt::format::ImageKind::HostSharedObject);
-  const auto &bytes = fixture.program.images[0].bytes;
-  const std::string text(reinterpret_cast<const char *>(bytes.data()), bytes.size());
+  const std::string text = text_of(fixture.program.images[0]);
   EXPECT_EQ(text.substr(1, 3), "ELF");
   EXPECT_THAT(text, HasSubstr("cg_host_k"));
 }
@@ -140,6 +146,135 @@ TEST(HostCompiler, AMissingCompilerIsSaid) {
 TEST(HostCompiler, CxxMayHoldWords) {
   const Environment compiler("CXX", "c++ -DFROM_CXX=7");
   EXPECT_EQ(errors_of("x[0] = FROM_CXX;"), "");
+}
+
+constexpr const char *hint = "needs a 'host { … }' body, or --target=cuda";
+
+TEST(HostCompiler, WhatTheHostDeviceLacksIsHintedAt) {
+  EXPECT_THAT(errors_of("__nv_texture_thing t;"), HasSubstr(hint));
+  EXPECT_THAT(errors_of("\n#include <cooperative_groups.h>"), HasSubstr(hint));
+}
+
+TEST(HostCompiler, InlinePtxIsRefusedWhereItWouldBeCompiled) {
+  for (const char *word : {"asm", "asm volatile", "__asm__", "__asm"}) {
+    // The host's assembler would take an empty one.
+    EXPECT_THAT(errors_of("int v;\n  " + std::string(word) + "(\"\" : \"=r\"(v)); x[0] = v;"),
+                AllOf(HasSubstr("t.cgraph:3:3: error:"),
+                      HasSubstr("the host device runs no inline PTX"), HasSubstr(hint)))
+        << word;
+  }
+  EXPECT_EQ(errors_of("#ifdef __CUDA_ARCH__\nasm(\"mov\");\n#else\nx[0] = 1;\n#endif"), "");
+}
+
+TEST(HostCompiler, SharedMemoryAtFileScopeIsRefused) {
+  KernelFixture fixture("cuda { extern __shared__ float s[]; } kernel k cuda {\n}");
+  fixture.add("k", {});
+  fixture.add_block(" extern __shared__ float s[]; ");
+  Diagnostics diagnostics;
+  cgc::compile_kernels(fixture.program, fixture.unit(), {false, true, {}}, diagnostics);
+  ASSERT_EQ(diagnostics.error_count(), 1U);
+  EXPECT_EQ(diagnostics.all()[0].id, cgc::Diag::SharedAtFileScope);
+  EXPECT_THAT(fixture.printed(diagnostics), HasSubstr("t.cgraph:1:32: error: 's' is shared"));
+}
+
+TEST(HostCompiler, ABinaryNeedsAHostBody) {
+  KernelFixture fixture("kernel k host { x[0] = 1; }");
+  cgc::KernelSource &source = fixture.declare("k", {buffer("x", ScalarType::F32, Mode::Out)});
+  source.kind = cgc::BodyKind::Binary;
+  Diagnostics diagnostics;
+  cgc::compile_kernels(fixture.program, fixture.unit(), {false, true, {}}, diagnostics);
+  ASSERT_EQ(diagnostics.error_count(), 1U);
+  EXPECT_EQ(diagnostics.all()[0].id, cgc::Diag::NeedsHostBody);
+  EXPECT_THAT(fixture.printed(diagnostics),
+              AllOf(HasSubstr("t.cgraph:1:8: error:"), HasSubstr("'host { … }'")));
+
+  source.host = fixture.text_of(" x[0] = 1; ");
+  EXPECT_EQ(errors(fixture), "");
+  EXPECT_THAT(text_of(fixture.program.images.at(0)), HasSubstr("cg_host_once_k"));
+}
+
+/// A kernel with a host body, and a cuda body that no host compiler takes.
+KernelFixture with_host_body(const std::string &body) {
+  KernelFixture fixture("kernel k(n: i32, x: inout f32[n]) host {\n" + body + "}");
+  cgc::KernelSource &source = fixture.declare(
+      "k", {scalar("n", ScalarType::I32), buffer("x", ScalarType::F32, Mode::InOut)});
+  source.body = {"asm(\"bogus\");", source.name};
+  source.host = fixture.text_of("\n" + body);
+  fixture.scopes.front().constants = {{"TILE", "long long", "16"}};
+  return fixture;
+}
+
+TEST(HostCompiler, HostBodiesArePlainCpp) {
+  KernelFixture fixture = with_host_body(
+      "  std::vector<i32> v(n, TILE);\n  try { v.at(n); } catch (...) {}\n"
+      "  x[0] = std::accumulate(v.begin(), v.end(), 0) + gridDim.x * blockDim.y;\n"
+      "  std::int8_t least = std::numeric_limits<std::int8_t>::min();\n"
+      "  std::memset(x, 0, std::max<std::size_t>(least + 200, 4)); x[1] = std::sqrt(2.0F);\n");
+  EXPECT_EQ(errors(fixture), "");
+}
+
+TEST(HostCompiler, ErrorsInHostBodiesStandAtTheirLineWithoutAHint) {
+  KernelFixture fixture = with_host_body("  int a;\n  oops();\n");
+  const std::string text = errors(fixture);
+  EXPECT_THAT(text, HasSubstr("t.cgraph:3:3: error:"));
+  EXPECT_THAT(text, Not(HasSubstr(hint)));
+}
+
+TEST(HostCompiler, HostBodiesAndOthersAreInUnitsOfTheirOwn) {
+  KernelFixture fixture("kernel a cuda { x[0] = 1;\n}\nkernel b cuda { x[0] = 2;\n}\n"
+                        "host { x[0] = 3; }");
+  fixture.add("a", {buffer("x", ScalarType::F32, Mode::Out)});
+  fixture.add("b", {buffer("x", ScalarType::F32, Mode::Out)});
+  fixture.sources[0].host = fixture.text_of(" x[0] = 3; ");
+  EXPECT_EQ(errors(fixture), "");
+  ASSERT_EQ(fixture.program.images.size(), 2U);
+  EXPECT_EQ(fixture.program.images[0].kernels, std::vector<cgrt::format::KernelId>{{0}});
+  EXPECT_EQ(fixture.program.images[1].kernels, std::vector<cgrt::format::KernelId>{{1}});
+  EXPECT_THAT(text_of(fixture.program.images[0]), HasSubstr("cg_host_once_a"));
+  EXPECT_THAT(text_of(fixture.program.images[1]), HasSubstr("cg_host_b"));
+}
+
+TEST(HostCompiler, SourcesCompileBehindTheHostHeader) {
+  const Folder folder;
+  std::ofstream(folder.path() + "/half.cuh") << "#include <cuda_fp16.h>\n"
+                                                "__device__ float half_of(float x) {"
+                                                " return float(__half(x)) / 2; }\n";
+  const std::string text = "#include <cuda_runtime.h>\n#include \"half.cuh\"\n"
+                           "template <typename T> __global__ void __launch_bounds__(64)\n"
+                           "k(const T *__restrict__ x, T *y) {\n"
+                           "  __shared__ T s[64];\n"
+                           "  s[threadIdx.x] = half_of(x[threadIdx.x]); __syncthreads();\n"
+                           "  y[threadIdx.x] = s[63 - threadIdx.x];\n}\n";
+  const auto source_errors = [&](Mode mode) {
+    KernelFixture fixture("\nkernel k");
+    const cgc::FileId file = fixture.add_file(folder.path() + "/k.cu", text);
+    fixture.add_source(
+        "k", {buffer("x", ScalarType::F32, mode), buffer("y", ScalarType::F32, Mode::Out)},
+        "k<float>", file);
+    return errors(fixture);
+  };
+  EXPECT_EQ(source_errors(Mode::In), "");
+  EXPECT_THAT(source_errors(Mode::Out), AllOf(HasSubstr("t.cgraph:2:8: error:"),
+                                              HasSubstr("it is declared as void k<float>(")));
+}
+
+TEST(HostCompiler, ErrorsInASourceStandAtItsOwnLine) {
+  KernelFixture fixture("kernel k");
+  fixture.add_source("k", {}, "k", fixture.add_file("a/k.cu", "\n__global__ void k() { oops(); }"));
+  EXPECT_EQ(errors(fixture).substr(0, 20), "a/k.cu:2:23: error: ");
+}
+
+TEST(HostCompiler, InstancesOfGenericKernelsAreNamedInErrors) {
+  KernelFixture fixture("kernel k cuda {\n  x[0] = T(1) << 1;\n}");
+  for (const ScalarType type : {ScalarType::I32, ScalarType::F32}) {
+    fixture.add("k", {buffer("x", type, Mode::Out)});
+    const std::string spelling(cgrt::format::spelling(type));
+    fixture.program.kernels.back().name = "k<" + spelling + ">";
+    fixture.program.kernels.back().symbol = "k_" + spelling;
+    fixture.sources.back().types = {{"T", type}};
+  }
+  EXPECT_THAT(errors(fixture),
+              AllOf(HasSubstr("t.cgraph:2:15: error:"), HasSubstr("note: in kernel k<f32>\n")));
 }
 
 } // namespace

@@ -35,6 +35,51 @@ public:
     program.kernels.push_back({name, name, std::move(params), {}});
   }
 
+  /// What must stand in the file's text, with its place.
+  CodeText text_of(const std::string &text) const {
+    const std::size_t at = files_[file_].text().find(text);
+    if (at == std::string_view::npos) {
+      throw std::invalid_argument("no text " + text);
+    }
+    const SourceRange range{file_, static_cast<std::uint32_t>(at),
+                            static_cast<std::uint32_t>(at + text.size())};
+    return {files_.text(range), range};
+  }
+
+  /// A file-scope `cuda { }` that holds `text`, which must stand in the file's text.
+  void add_block(const std::string &text) { scopes.front().blocks.push_back(text_of(text)); }
+
+  /// A kernel that has nothing but its declaration in the text.
+  KernelSource &declare(const std::string &name, std::vector<cgrt::format::KernelParam> params) {
+    const std::size_t at = files_[file_].text().find("kernel " + name);
+    if (at == std::string_view::npos) {
+      throw std::invalid_argument("no kernel " + name);
+    }
+    const auto begin = static_cast<std::uint32_t>(at + 7);
+    KernelSource &source = sources.emplace_back();
+    source.name = {file_, begin, static_cast<std::uint32_t>(begin + name.size())};
+    program.kernels.push_back({name, name, std::move(params), {}});
+    return source;
+  }
+
+  /// A kernel whose function is in a `.cu` file of this text.
+  void add_source(const std::string &name, std::vector<cgrt::format::KernelParam> params,
+                  const std::string &function, FileId file) {
+    KernelSource &source = declare(name, std::move(params));
+    source.kind = BodyKind::Source;
+    source.body = whole(file);
+    source.cuda_symbol = function;
+  }
+
+  FileId add_file(const std::string &name, const std::string &text) {
+    return files_.add(name, text);
+  }
+
+  CodeText whole(FileId file) const {
+    const std::string_view text = files_[file].text();
+    return {text, {file, 0, static_cast<std::uint32_t>(text.size())}};
+  }
+
   KernelUnit unit() const { return {files_, scopes, sources}; }
   const SourceFiles &files() const { return files_; }
 

@@ -20,6 +20,7 @@ public:
 
   /// As the graph and attribute calls take it.
   void *handle() const { return kernel_; }
+  cudaKernel_t kernel() const { return kernel_; }
 
   /// Error{Device} at `node` where a block of this size, or with this much dynamic shared memory,
   /// cannot run on this GPU. Raises the kernel's limit of dynamic shared memory where that is
@@ -32,26 +33,37 @@ private:
   mutable std::size_t allowed_dynamic_bytes_; ///< what the driver has been told; only ever grows
 };
 
+/// A loaded image.
+class CudaLibrary {
+public:
+  /// The context is current. Error{Device} where the driver refuses the image.
+  CudaLibrary(std::shared_ptr<const Context> context, const format::Image &image);
+  ~CudaLibrary();
+  CudaLibrary(const CudaLibrary &) = delete;
+  CudaLibrary &operator=(const CudaLibrary &) = delete;
+
+  /// Loads one of its kernels, which shows what the code lacks: loading is lazy.
+  CudaFunction load(const format::Kernel &kernel, const NodeLabel &label) const;
+
+private:
+  std::shared_ptr<const Context> context_;
+  std::array<char, 4096> jit_log_{}; ///< the driver may compile PTX as late as its first use
+  cudaLibrary_t library_ = nullptr;
+};
+
 class CudaCode : public LoadedCode {
 public:
-  /// Loads the cubin made for this GPU, else PTX that it can compile. Error{Device} lists what
-  /// there is where none fits, and names the kernel that is missing in the image.
+  /// Loads for each kernel the best image that holds it, each image once. Error{Device} lists what
+  /// there is where none fits, names the kernel that is missing in its image, and the parameter
+  /// whose size is not the declared one.
   CudaCode(std::shared_ptr<const Context> context, const format::Program &program);
-  ~CudaCode() override;
-  CudaCode(const CudaCode &) = delete;
-  CudaCode &operator=(const CudaCode &) = delete;
 
   const Function &function(format::KernelId kernel) const override {
     return functions_[kernel.index];
   }
 
 private:
-  void load_library(const format::Image &image);
-  void load_functions(const format::Program &program);
-
-  std::shared_ptr<const Context> context_;
-  std::array<char, 4096> jit_log_{}; ///< the driver may compile PTX as late as its first use
-  cudaLibrary_t library_ = nullptr;  ///< null for a program without kernels
+  std::vector<std::unique_ptr<CudaLibrary>> libraries_; ///< parallel to the program's images
   std::vector<CudaFunction> functions_;
 };
 

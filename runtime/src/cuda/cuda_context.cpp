@@ -1,28 +1,10 @@
 #include "cuda/cuda_context.h"
 
+#include "cuda/cuda_driver.h"
+
 namespace cgrt::cuda {
 
 namespace {
-
-/// The version whose signatures cuda.h declares under these names.
-constexpr unsigned int driver_interface = 12000;
-
-template <typename Function> void find_driver_function(const char *name, Function &function) {
-  void *found = nullptr;
-  cudaDriverEntryPointQueryResult status = cudaDriverEntryPointSymbolNotFound;
-  check(
-      cudaGetDriverEntryPointByVersion(name, &found, driver_interface, cudaEnableDefault, &status),
-      std::string("looking for ") + name);
-  if (status != cudaDriverEntryPointSuccess) {
-    throw Error(ErrorCode::Device, std::string("the CUDA driver has no function ") + name);
-  }
-  function = reinterpret_cast<Function>(found);
-}
-
-/// The driver's and the runtime's error numbers are the same.
-cudaError_t as_runtime_error(CUresult result) {
-  return static_cast<cudaError_t>(result);
-}
 
 void require_device(int ordinal) {
   std::string why_none;

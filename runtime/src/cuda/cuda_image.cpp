@@ -1,5 +1,6 @@
 #include "cuda/cuda_image.h"
 
+#include <algorithm>
 #include <charconv>
 #include <cstring>
 #include <elf.h>
@@ -70,13 +71,18 @@ int rank_of(const Architecture &code) {
   return number_of(code.capability) * 3 + specialty;
 }
 
+bool holds(const Image &image, format::KernelId kernel) {
+  return std::binary_search(image.kernels.begin(), image.kernels.end(), kernel);
+}
+
 /// The best image of one kind that fits.
-const Image *best_image(const format::Program &program, ImageKind kind, Capability device) {
+const Image *best_image(const format::Program &program, format::KernelId kernel, ImageKind kind,
+                        Capability device) {
   const Image *best = nullptr;
   int best_rank = 0;
   for (const Image &image : program.images) {
     const std::optional<Architecture> code = architecture_of(image);
-    if (image.kind != kind || !code || !fits(*code, kind, device)) {
+    if (image.kind != kind || !code || !fits(*code, kind, device) || !holds(image, kernel)) {
       continue;
     }
     if (best == nullptr || rank_of(*code) > best_rank) {
@@ -88,7 +94,11 @@ const Image *best_image(const format::Program &program, ImageKind kind, Capabili
 }
 
 [[noreturn]] void refuse_damaged(const Image &image, const std::string &why) {
-  throw Error(ErrorCode::Device, "the cubin for " + image.architecture + " is damaged: " + why);
+  throw Error(ErrorCode::Device,
+              "the " +
+                  (image.kind == ImageKind::Fatbin ? std::string("fatbin")
+                                                   : "cubin for " + image.architecture) +
+                  " is damaged: " + why);
 }
 
 /// Entry `index` of the table of `Entry`s at `offset`.
@@ -109,17 +119,7 @@ void check_range(const Image &image, std::uint64_t offset, std::uint64_t size) {
   }
 }
 
-} // namespace
-
-const Image *select_image(const format::Program &program, Capability capability) {
-  const Image *cubin = best_image(program, ImageKind::Cubin, capability);
-  return cubin != nullptr ? cubin : best_image(program, ImageKind::Ptx, capability);
-}
-
-void check_whole(const Image &image) {
-  if (image.kind != ImageKind::Cubin) {
-    return;
-  }
+void check_whole_cubin(const Image &image) {
   const auto header = read_entry<Elf64_Ehdr>(image, 0, 0);
   if (std::memcmp(header.e_ident, ELFMAG, SELFMAG) != 0 || header.e_ident[EI_CLASS] != ELFCLASS64) {
     refuse_damaged(image, "it is no ELF image");
@@ -133,6 +133,64 @@ void check_whole(const Image &image) {
     if (section.sh_type != SHT_NOBITS) {
       check_range(image, section.sh_offset, section.sh_size);
     }
+  }
+}
+
+/// As CUDA 13's tools write it.
+struct FatbinHeader {
+  std::uint32_t magic;
+  std::uint16_t version;
+  std::uint16_t header_bytes;
+  std::uint64_t bytes; ///< of the parts behind the header
+};
+
+/// In front of each part's code.
+struct FatbinPart {
+  std::uint16_t kind;
+  std::uint16_t version;
+  std::uint32_t header_bytes;
+  std::uint64_t bytes; ///< of the code behind the header
+};
+
+void check_whole_fatbin(const Image &image) {
+  constexpr std::uint32_t magic = 0xBA55ED50;
+  const auto header = read_entry<FatbinHeader>(image, 0, 0);
+  if (header.magic != magic) {
+    refuse_damaged(image, "it is no fatbin");
+  }
+  check_range(image, header.header_bytes, header.bytes);
+  const std::uint64_t end = header.header_bytes + header.bytes;
+  for (std::uint64_t at = header.header_bytes; at < end;) {
+    const auto part = read_entry<FatbinPart>(image, at, 0);
+    if (part.header_bytes < sizeof part) {
+      refuse_damaged(image, "a part's header is too short");
+    }
+    check_range(image, at, part.header_bytes);
+    check_range(image, at + part.header_bytes, part.bytes);
+    at += part.header_bytes + part.bytes;
+  }
+}
+
+} // namespace
+
+const Image *select_image(const format::Program &program, format::KernelId kernel,
+                          Capability capability) {
+  if (const Image *cubin = best_image(program, kernel, ImageKind::Cubin, capability)) {
+    return cubin;
+  }
+  for (const Image &image : program.images) {
+    if (image.kind == ImageKind::Fatbin && holds(image, kernel)) {
+      return &image;
+    }
+  }
+  return best_image(program, kernel, ImageKind::Ptx, capability);
+}
+
+void check_whole(const Image &image) {
+  if (image.kind == ImageKind::Cubin) {
+    check_whole_cubin(image);
+  } else if (image.kind == ImageKind::Fatbin) {
+    check_whole_fatbin(image);
   }
 }
 

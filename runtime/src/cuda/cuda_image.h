@@ -16,14 +16,17 @@ inline int number_of(Capability capability) {
   return capability.major * 10 + capability.minor;
 }
 
-/// The image of `program` to load on a GPU of this capability, or null. A cubin runs on its own
-/// major version from its minor version on, PTX on everything newer; those of architectures with
-/// the suffix `a` on exactly theirs, with `f` on the family, which is their major version. Cubins
-/// come before PTX, then the closest number, then the more special code.
-const format::Image *select_image(const format::Program &program, Capability capability);
+/// The image of `program` to load for a kernel on a GPU of this capability, or null: of those that
+/// hold the kernel, a cubin that fits, else a fatbin, which says itself what it fits, else PTX that
+/// the driver can compile. A cubin runs on its own major version from its minor version on, PTX on
+/// everything newer; those of architectures with the suffix `a` on exactly theirs, with `f` on the
+/// family, which is their major version. The closest number comes first, then the more special
+/// code.
+const format::Image *select_image(const format::Program &program, format::KernelId kernel,
+                                  Capability capability);
 
-/// The driver is given a cubin without its size and believes what is in it, so a cubin that says
-/// more than it has is an Error{Device} here.
+/// The driver is given a cubin or fatbin without its size and believes what is in it, so one that
+/// says more than it has is an Error{Device} here.
 void check_whole(const format::Image &image);
 
 } // namespace cgrt::cuda

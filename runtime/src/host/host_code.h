@@ -5,24 +5,27 @@
 #include "format/host_abi.h"
 #include "host/shared_object.h"
 
-#include <optional>
+#include <memory>
 #include <vector>
 
 namespace cgrt {
 
 class HostFunction : public Function {
 public:
-  explicit HostFunction(host_abi::Entry *address) : entry_(address) {}
+  HostFunction(host_abi::Entry *address, bool once) : entry_(address), once_(once) {}
   host_abi::Entry *entry() const { return entry_; }
+  /// Whether it is a `host { }` body: called once for a whole launch.
+  bool once() const { return once_; }
 
 private:
   host_abi::Entry *entry_;
+  bool once_;
 };
 
 class HostCode : public LoadedCode {
 public:
-  /// Loads the image for this machine, which must hold all kernels; a program without kernels needs
-  /// none. Error{Device} otherwise.
+  /// Loads the images for this machine, which together must hold all kernels. Error{Device}
+  /// otherwise.
   explicit HostCode(const format::Program &program);
 
   const Function &function(format::KernelId kernel) const override {
@@ -30,7 +33,11 @@ public:
   }
 
 private:
-  std::optional<SharedObject> object_;
+  void load_objects(const format::Program &program);
+  HostFunction find(const format::Program &program, format::KernelId kernel) const;
+
+  /// Parallel to the program's images; null for those of other devices.
+  std::vector<std::unique_ptr<SharedObject>> objects_;
   std::vector<HostFunction> functions_; ///< parallel to the program's kernels
 };
 
