@@ -1,10 +1,11 @@
-// What launching a graph costs through cgrt, beside the same graph built by hand and launched with
-// cudaGraphLaunch alone, in one process and in turns. Prints a table; the ratios are what counts.
+// What cgrt costs beside CUDA alone: launching a graph, and building and instantiating one. The
+// same graphs are made by hand with bare CUDA calls; both run in one process and in turns. Prints
+// tables of medians in microseconds; the ratios are what counts.
 //
-//   gpu_launch [REPETITIONS]     400 by default
+//   gpu_launch [REPETITIONS]     400 by default; below 100 the builds are small
 //
-// The graph is a chain of n kernels that do nothing. `call` is the CPU time of the launch call,
-// `done` the time from before the launch until the GPU has finished. Medians, in microseconds.
+// All kernels do nothing. A chain runs them one after the other, a fan-out has one before all
+// others.
 #include <cgrt/cgrt.h>
 
 #include "device.h"
@@ -32,14 +33,33 @@ using cgrt::format::NodeId;
 using cgrt::format::Value;
 using Clock = std::chrono::steady_clock;
 
+constexpr int batch = 8; ///< launches that are measured together: few enough never to wait
+
+enum class Shape { Chain, FanOut };
+
+/// The node that `node` comes after; nodes other than the first have one.
+std::uint32_t before(Shape shape, std::uint32_t node) {
+  return shape == Shape::Chain ? node - 1 : 0;
+}
+
 void require(cudaError_t result, const char *call) {
   if (result != cudaSuccess) {
     throw std::runtime_error(std::string(call) + ": " + cudaGetErrorString(result));
   }
 }
 
-/// The chain as a program of cgrt.
-std::shared_ptr<const cgrt::format::Program> chain_program(std::uint32_t nodes) {
+double microseconds(Clock::duration duration) {
+  return std::chrono::duration<double, std::micro>(duration).count();
+}
+
+double median(std::vector<double> values) {
+  const auto middle = values.begin() + static_cast<std::ptrdiff_t>(values.size() / 2);
+  std::nth_element(values.begin(), middle, values.end());
+  return *middle;
+}
+
+/// The graph as a program of cgrt.
+std::shared_ptr<const cgrt::format::Program> graph_program(Shape shape, std::uint32_t nodes) {
   auto program = std::make_shared<cgrt::format::Program>(cgrt::testing::ptx_program());
   const ExprId one = program->exprs.constant(Value::of(std::int64_t{1}));
   const ExprId zero = program->exprs.constant(Value::of(std::int64_t{0}));
@@ -56,7 +76,7 @@ std::shared_ptr<const cgrt::format::Program> chain_program(std::uint32_t nodes) 
                            zero,
                            {}};
     if (index > 0) {
-      node.dependencies.push_back(Dependency{NodeId{index - 1}, {}});
+      node.dependencies.push_back(Dependency{NodeId{before(shape, index)}, {}});
     }
     graph.nodes.push_back(std::move(node));
   }
@@ -64,90 +84,152 @@ std::shared_ptr<const cgrt::format::Program> chain_program(std::uint32_t nodes) 
   return program;
 }
 
-/// The chain built by hand.
-class BareGraph {
+/// Kernel and stream of the graphs made by hand. They live as long as the process, which returns
+/// everything.
+class Bare {
 public:
-  explicit BareGraph(std::uint32_t nodes) {
-    require(cudaLibraryLoadData(&library_, std::string(cgrt::testing::ptx_source).c_str(), nullptr,
+  Bare() {
+    cudaLibrary_t library = nullptr;
+    require(cudaLibraryLoadData(&library, std::string(cgrt::testing::ptx_source).c_str(), nullptr,
                                 nullptr, 0, nullptr, nullptr, 0),
             "cudaLibraryLoadData");
-    cudaKernel_t kernel = nullptr;
-    require(cudaLibraryGetKernel(&kernel, library_, "nothing"), "cudaLibraryGetKernel");
+    require(cudaLibraryGetKernel(&kernel_, library, "nothing"), "cudaLibraryGetKernel");
     require(cudaStreamCreateWithFlags(&stream_, cudaStreamNonBlocking), "cudaStreamCreate");
+  }
+
+  cudaKernel_t kernel() const { return kernel_; }
+  cudaStream_t stream() const { return stream_; }
+
+private:
+  cudaKernel_t kernel_ = nullptr;
+  cudaStream_t stream_ = nullptr;
+};
+
+struct BuildCost {
+  double add = 0;
+  double instantiate = 0;
+  double upload = 0;
+};
+
+/// A graph made by hand.
+class BareGraph {
+public:
+  BareGraph(const Bare &bare, Shape shape, std::uint32_t nodes) : bare_(bare) {
+    const auto start = Clock::now();
     cudaGraph_t graph = nullptr;
     require(cudaGraphCreate(&graph, 0), "cudaGraphCreate");
-    cudaGraphNode_t last = nullptr;
+    std::vector<cudaGraphNode_t> added(nodes);
     for (std::uint32_t index = 0; index < nodes; ++index) {
       cudaGraphNodeParams params = {};
       params.type = cudaGraphNodeTypeKernel;
-      params.kernel.func = kernel;
+      params.kernel.func = bare.kernel();
       params.kernel.gridDim = {1, 1, 1};
       params.kernel.blockDim = {1, 1, 1};
-      const cudaGraphNode_t before = last;
-      require(cudaGraphAddNode(&last, graph, &before, nullptr, index == 0 ? 0 : 1, &params),
+      const cudaGraphNode_t *after = index == 0 ? nullptr : &added[before(shape, index)];
+      require(cudaGraphAddNode(&added[index], graph, after, nullptr, index == 0 ? 0 : 1, &params),
               "cudaGraphAddNode");
     }
+    const auto built = Clock::now();
     require(cudaGraphInstantiate(&executable_, graph, 0), "cudaGraphInstantiate");
-    require(cudaGraphUpload(executable_, stream_), "cudaGraphUpload");
+    const auto instantiated = Clock::now();
+    require(cudaGraphUpload(executable_, bare.stream()), "cudaGraphUpload");
+    cost_ = {microseconds(built - start), microseconds(instantiated - built),
+             microseconds(Clock::now() - instantiated)};
     require(cudaGraphDestroy(graph), "cudaGraphDestroy");
   }
+  ~BareGraph() {
+    static_cast<void>(cudaStreamSynchronize(bare_.stream()));
+    static_cast<void>(cudaGraphExecDestroy(executable_));
+  }
+  BareGraph(const BareGraph &) = delete;
+  BareGraph &operator=(const BareGraph &) = delete;
 
-  // It lives as long as the process, which returns everything.
-  void launch() { require(cudaGraphLaunch(executable_, stream_), "cudaGraphLaunch"); }
-  void wait() { require(cudaStreamSynchronize(stream_), "cudaStreamSynchronize"); }
+  void launch() { require(cudaGraphLaunch(executable_, bare_.stream()), "cudaGraphLaunch"); }
+  void wait() { require(cudaStreamSynchronize(bare_.stream()), "cudaStreamSynchronize"); }
+  const BuildCost &cost() const { return cost_; }
 
 private:
-  cudaLibrary_t library_ = nullptr;
-  cudaStream_t stream_ = nullptr;
+  const Bare &bare_;
   cudaGraphExec_t executable_ = nullptr;
+  BuildCost cost_;
 };
 
-struct Times {
-  std::vector<double> call;
-  std::vector<double> done;
+struct LaunchTimes {
+  std::vector<double> call; ///< of one launch, which the CPU spends
+  std::vector<double> done; ///< from a launch until the GPU has finished
 };
 
-double microseconds(Clock::duration duration) {
-  return std::chrono::duration<double, std::micro>(duration).count();
-}
-
-template <typename Graph> void measure(Graph &graph, Times &times) {
+template <typename Graph> void measure(Graph &graph, LaunchTimes &times) {
   const auto start = Clock::now();
-  graph.launch();
-  const auto launched = Clock::now();
+  for (int launch = 0; launch < batch; ++launch) {
+    graph.launch();
+  }
+  times.call.push_back(microseconds(Clock::now() - start) / batch);
   graph.wait();
-  times.call.push_back(microseconds(launched - start));
-  times.done.push_back(microseconds(Clock::now() - start));
+  const auto alone = Clock::now();
+  graph.launch();
+  graph.wait();
+  times.done.push_back(microseconds(Clock::now() - alone));
 }
 
-double median(std::vector<double> values) {
-  const auto middle = values.begin() + static_cast<std::ptrdiff_t>(values.size() / 2);
-  std::nth_element(values.begin(), middle, values.end());
-  return *middle;
-}
-
-void compare(std::uint32_t nodes, int repetitions) {
-  const cgrt::Program program(chain_program(nodes));
-  cgrt::Instance instance(program, cgrt::Device::cuda());
+void compare_launches(const Bare &bare, Shape shape, std::uint32_t nodes, int repetitions) {
+  cgrt::Instance instance(cgrt::Program(graph_program(shape, nodes)), cgrt::Device::cuda());
   cgrt::Executable ours = instance.executable();
-  BareGraph bare(nodes);
-  Times our_times;
-  Times bare_times;
+  BareGraph theirs(bare, shape, nodes);
+  LaunchTimes our_times;
+  LaunchTimes their_times;
+  LaunchTimes ignored;
   for (int warm = 0; warm < 20; ++warm) {
-    Times ignored;
     measure(ours, ignored);
-    measure(bare, ignored);
+    measure(theirs, ignored);
   }
   for (int repetition = 0; repetition < repetitions; ++repetition) {
-    measure(ours, our_times);
-    measure(bare, bare_times);
+    // Neither always follows the other.
+    if (repetition % 2 == 0) {
+      measure(ours, our_times);
+      measure(theirs, their_times);
+    } else {
+      measure(theirs, their_times);
+      measure(ours, our_times);
+    }
   }
   const double our_call = median(our_times.call);
-  const double bare_call = median(bare_times.call);
+  const double their_call = median(their_times.call);
   const double our_done = median(our_times.done);
-  const double bare_done = median(bare_times.done);
-  std::printf("%7u %10.2f %10.2f %7.2f %12.2f %10.2f %7.2f\n", nodes, our_call, bare_call,
-              our_call / bare_call, our_done, bare_done, our_done / bare_done);
+  const double their_done = median(their_times.done);
+  std::printf("%-8s %7u %10.3f %10.3f %7.3f %12.2f %10.2f %7.3f\n",
+              shape == Shape::Chain ? "chain" : "fan-out", nodes, our_call, their_call,
+              our_call / their_call, our_done, their_done, our_done / their_done);
+  std::fflush(stdout);
+}
+
+void compare_builds(const Bare &bare, std::uint32_t nodes, int rounds) {
+  cgrt::Instance instance(cgrt::Program(graph_program(Shape::Chain, nodes)), cgrt::Device::cuda());
+  std::vector<double> our_build;
+  std::vector<double> our_instantiate;
+  std::vector<double> add;
+  std::vector<double> instantiate;
+  std::vector<double> upload;
+  std::vector<double> ratio;
+  for (int round = -1; round < rounds; ++round) { // the first one warms up
+    const auto start = Clock::now();
+    const cgrt::Executable ours = instance.executable();
+    const double our_all = microseconds(Clock::now() - start);
+    const BareGraph theirs(bare, Shape::Chain, nodes);
+    if (round >= 0) {
+      const BuildCost &cost = theirs.cost();
+      our_build.push_back(ours.times().build_us);
+      our_instantiate.push_back(ours.times().instantiate_us);
+      add.push_back(cost.add);
+      instantiate.push_back(cost.instantiate);
+      upload.push_back(cost.upload);
+      ratio.push_back(our_all / (cost.add + cost.instantiate + cost.upload));
+    }
+  }
+  std::printf("%7u %12.0f %12.0f %12.0f %12.0f %12.0f %7.3f\n", nodes, median(our_build),
+              median(our_instantiate), median(add), median(instantiate), median(upload),
+              median(ratio));
+  std::fflush(stdout);
 }
 
 int run(int repetitions) {
@@ -158,10 +240,22 @@ int run(int repetitions) {
   }
   std::printf("%s, %d repetitions, medians in microseconds\n", cgrt::Device::cuda().name().c_str(),
               repetitions);
-  std::printf("%7s %10s %10s %7s %12s %10s %7s\n", "kernels", "cgrt call", "bare call", "ratio",
-              "cgrt done", "bare done", "ratio");
-  for (const std::uint32_t nodes : {1U, 10U, 100U, 1'000U}) {
-    compare(nodes, repetitions);
+  const Bare bare;
+  std::printf("\nlaunching: call is one launch of %d in a row, done one alone until it is done\n",
+              batch);
+  std::printf("%-8s %7s %10s %10s %7s %12s %10s %7s\n", "graph", "kernels", "cgrt call",
+              "bare call", "ratio", "cgrt done", "bare done", "ratio");
+  for (const Shape shape : {Shape::Chain, Shape::FanOut}) {
+    for (const std::uint32_t nodes : {1U, 10U, 100U, 1'000U}) {
+      compare_launches(bare, shape, nodes, repetitions);
+    }
+  }
+  std::printf("\nbuilding a chain: ratio is all of cgrt to all of the bare calls\n");
+  std::printf("%7s %12s %12s %12s %12s %12s %7s\n", "kernels", "cgrt build", "cgrt inst.",
+              "bare add", "bare inst.", "bare upload", "ratio");
+  const bool quick = repetitions < 100;
+  for (const std::uint32_t nodes : quick ? std::vector{1'000U} : std::vector{10'000U, 100'000U}) {
+    compare_builds(bare, nodes, quick ? 1 : nodes > 10'000 ? 5 : 15);
   }
   return 0;
 }

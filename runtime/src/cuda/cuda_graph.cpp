@@ -217,7 +217,7 @@ void CudaGraph::disable_nodes(cudaGraphExec_t executable, const Clones &clones) 
   }
 }
 
-NodeLabel CudaGraph::label_of(cudaGraphNode_t wanted, const Clones &clones) const {
+NodeLabel CudaGraph::label_in(const Clones &clones, cudaGraphNode_t wanted) const {
   for (std::size_t index = 0; index < nodes_.size(); ++index) {
     cudaGraphNode_t node = nodes_[index];
     for (const cudaGraph_t clone : clones) {
@@ -230,7 +230,7 @@ NodeLabel CudaGraph::label_of(cudaGraphNode_t wanted, const Clones &clones) cons
   for (const Child &child : children_) {
     const NodeLabel label = child.graph->nodes_.empty()
                                 ? NodeLabel()
-                                : child.graph->label_of(wanted, clones_of(child, clones));
+                                : child.graph->label_in(clones_of(child, clones), wanted);
     if (!label.is_nobody()) {
       return label;
     }
@@ -238,11 +238,11 @@ NodeLabel CudaGraph::label_of(cudaGraphNode_t wanted, const Clones &clones) cons
   return {};
 }
 
-NodeLabel CudaGraph::culprit(cudaGraphNode_t node) const {
+NodeLabel CudaGraph::label_of(cudaGraphNode_t node) const {
   try {
-    return node == nullptr ? NodeLabel() : label_of(node, {});
+    return node == nullptr ? NodeLabel() : label_in({}, node);
   } catch (const Error &) {
-    return {}; // the failed instantiation is what counts
+    return {}; // it is asked for in errors, which matter more than their names
   }
 }
 
@@ -255,7 +255,7 @@ std::unique_ptr<DeviceExecutable> CudaGraph::instantiate() {
   cudaGraphExec_t executable = nullptr;
   const cudaError_t result = cudaGraphInstantiateWithParams(&executable, graph_, &params);
   if (result != cudaSuccess) {
-    fail(result, "cudaGraphInstantiateWithParams", culprit(params.errNode_out),
+    fail(result, "cudaGraphInstantiateWithParams", label_of(params.errNode_out),
          explain(params.result_out));
   }
   auto owner = std::make_unique<CudaExecutable>(context_, executable);

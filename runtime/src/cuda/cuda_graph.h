@@ -22,6 +22,8 @@ public:
 
   /// Owned by this object.
   cudaGraph_t handle() const { return graph_; }
+  /// Whom CUDA means by a node of this graph or of a child in it; nobody where it is none.
+  NodeLabel label_of(cudaGraphNode_t node) const;
 
 private:
   /// The node that holds a clone of another graph.
@@ -45,10 +47,8 @@ private:
   Clones clones_of(const Child &child, const Clones &own) const;
   void disable_nodes(cudaGraphExec_t executable, const Clones &clones) const;
 
-  /// The node, of the last clone or of a graph in it, that CUDA knows as `wanted`; or nobody.
-  NodeLabel label_of(cudaGraphNode_t wanted, const Clones &clones) const;
-  /// Whom a failed instantiation is about; nobody where CUDA does not say.
-  NodeLabel culprit(cudaGraphNode_t node) const;
+  /// The same for a node of the last clone.
+  NodeLabel label_in(const Clones &clones, cudaGraphNode_t wanted) const;
 
   std::shared_ptr<const Context> context_;
   cudaGraph_t graph_ = nullptr;
