@@ -61,8 +61,7 @@ TEST_P(VectorTest, SizesAlignmentsAndElements) {
   for (const std::string type : {"long", "ulong", "longlong", "ulonglong", "double"}) {
     for (const std::int32_t alignment : {16, 32}) {
       const std::string aligned = type + "4_" + std::to_string(alignment) + "a";
-      add(aligned, "make_" + aligned + "(1, 2, 3, 4)", 32, alignment, 4321,
-          "v.x + 10 * v.y + 100 * v.z + 1000 * v.w");
+      add(aligned, "{1, 2, 3, 4}", 32, alignment, 4321, "v.x + 10 * v.y + 100 * v.z + 1000 * v.w");
     }
   }
   EXPECT_EQ(run(body, expected.size()), expected);

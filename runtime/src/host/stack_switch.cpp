@@ -21,9 +21,10 @@ constexpr std::size_t argument_word = 1;
 constexpr std::size_t return_word = 11;
 #endif
 
-extern "C" void cgrt_begin_stack();
-
 } // namespace
+
+/// Calls what place_at_function() was given.
+extern "C" void cgrt_begin_stack();
 
 void *place_at_function(std::byte *end, void (*function)(void *), void *argument) {
   auto *place = reinterpret_cast<std::uintptr_t *>(end) - words;
@@ -36,8 +37,8 @@ void *place_at_function(std::byte *end, void (*function)(void *), void *argument
 
 } // namespace cgrt
 
-// The jump is not `ret`, whose target a processor takes from its own stack of calls: that of the
-// stack which is left.
+// The jump of x86-64 is not `ret`, whose target a processor expects to be the latest call's, here
+// one of the stack that is left.
 #if defined(__x86_64__)
 asm(R"(
   .text
