@@ -77,7 +77,7 @@ private:
   }
 
   [[noreturn]] static void refuse(const NodeLabel &label, const std::string &why) {
-    throw Error(ErrorCode::Device, label.text + ": " + why, label.where);
+    throw Error(ErrorCode::Device, label.text() + ": " + why, label.where());
   }
 
   decltype(&cuKernelGetParamInfo) get_info_ = nullptr;
