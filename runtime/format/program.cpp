@@ -124,7 +124,7 @@ private:
   std::string text(const Range &range, ExprId extent) const {
     const auto begin = known_value(program_, range.begin);
     const auto count = known_value(program_, range.count);
-    const std::string first = begin ? begin->text() : "…";
+    std::string first = begin ? begin->text() : "…";
     if (count && count->as_wide() == 1) {
       return first;
     }

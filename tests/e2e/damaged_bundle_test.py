@@ -37,8 +37,9 @@ class DamagedBundleTest(harness.ToolTest):
 
     def test_newer_version(self):
         newer = bytearray(self.good)
-        struct.pack_into("<I", newer, 8, 2)
-        self.refuse(bytes(newer), "version 2")
+        (version,) = struct.unpack_from("<I", newer, 8)
+        struct.pack_into("<I", newer, 8, version + 1)
+        self.refuse(bytes(newer), f"version {version + 1}")
 
     def test_every_header_byte(self):
         for at in range(HEADER_BYTES):

@@ -228,9 +228,9 @@ NodeLabel CudaGraph::label_in(const Clones &clones, cudaGraphNode_t wanted) cons
     }
   }
   for (const Child &child : children_) {
-    const NodeLabel label = child.graph->nodes_.empty()
-                                ? NodeLabel()
-                                : child.graph->label_in(clones_of(child, clones), wanted);
+    NodeLabel label = child.graph->nodes_.empty()
+                          ? NodeLabel()
+                          : child.graph->label_in(clones_of(child, clones), wanted);
     if (!label.is_nobody()) {
       return label;
     }

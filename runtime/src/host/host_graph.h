@@ -56,7 +56,7 @@ private:
   void run(const KernelParams &params);
   void run(const CopyParams &params);
   void run(const FillParams &params);
-  static void run(const ChildParams &) {}
+  void run(const ChildParams &) {}
 
   KernelRunner &kernels_;
   std::mt19937_64 random_;
