@@ -70,7 +70,11 @@ cgrt::format::KernelWork LaunchLowering::lower(const ast::LaunchStatement &state
                    {},
                    {}};
   launch.work.kernel = kernels_.get(callee, launch.types);
+  const std::size_t errors_before = context_.diagnostics.error_count();
   lower_arguments(launch);
+  if (context_.diagnostics.error_count() != errors_before) {
+    return std::move(launch.work); // nothing else is sure
+  }
   const ExprEnvironment environment = kernel_environment(launch);
   for (std::size_t i = 0; i < statement.arguments.size(); ++i) {
     if (launch.kernel.parameters[i].mode) {

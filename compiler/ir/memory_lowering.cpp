@@ -20,8 +20,12 @@ constexpr std::size_t most_strided_dimensions = 3;
 } // namespace
 
 cgrt::format::Work MemoryLowering::lower(const ast::CopyStatement &copy, Frame &frame) {
+  const std::size_t errors_before = context_.diagnostics.error_count();
   const View destination = frame.view(copy.destination);
   const View source = frame.view(copy.source);
+  if (context_.diagnostics.error_count() != errors_before) {
+    return cgrt::format::CopyWork{destination.region, source.region}; // nothing else is sure
+  }
   const SourceRange range = join(frame.range(copy.destination), frame.range(copy.source));
   check_shapes(copy, destination, source, frame);
   check_strides(range, destination.region);

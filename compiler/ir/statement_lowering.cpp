@@ -264,7 +264,11 @@ void StatementLowering::inline_def(const ast::LaunchStatement &call, const Symbo
                                    Frame &frame) {
   const CheckedFile &file = context_.checked[callee];
   const ast::Def &def = file.file->defs[callee.index];
+  const std::size_t errors_before = context_.diagnostics.error_count();
   const std::vector<Bound> arguments = bind(call, def, frame);
+  if (context_.diagnostics.error_count() != errors_before) {
+    return;
+  }
   Frame inner(context_, file, arguments);
   for (std::size_t i = 0; i < arguments.size(); ++i) {
     if (const auto *view = std::get_if<View>(&arguments[i])) {
