@@ -1,7 +1,7 @@
 #include "emit/dot.h"
 
-#include "emit/expr_text.h"
 #include "diag/quoted.h"
+#include "emit/expr_text.h"
 
 #include <llvm/Support/raw_ostream.h>
 

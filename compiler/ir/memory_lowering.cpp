@@ -76,8 +76,7 @@ void MemoryLowering::check_strides(const SourceRange &range, const Region &regio
     return;
   }
   // Rows of single elements: the elements themselves are a dimension.
-  const bool dense =
-      context_.polynomials.equal(dimensions.back().stride, context_.integer(1));
+  const bool dense = context_.polynomials.equal(dimensions.back().stride, context_.integer(1));
   const std::size_t count = dimensions.size() + (dense ? 0 : 1);
   bool known = true;
   for (const StridedDimension &dimension : dimensions) {
@@ -103,8 +102,8 @@ cgrt::format::Work MemoryLowering::lower(const ast::FillStatement &fill, Frame &
   }
   const auto dimensions =
       strided_dimensions(context_.program, context_.polynomials, destination.region);
-  const bool dense = dimensions.empty() || context_.polynomials.equal(dimensions.back().stride,
-                                                                      context_.integer(1));
+  const bool dense = dimensions.empty() ||
+                     context_.polynomials.equal(dimensions.back().stride, context_.integer(1));
   const std::size_t count = dimensions.size() + (dense ? 0 : 1);
   if (dimensions.size() > most_strided_dimensions) {
     context_.diagnostics.report(Diag::TooManyStrides, range, "fill", dimensions.size());
