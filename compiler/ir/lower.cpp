@@ -29,7 +29,7 @@ public:
     }
     kernels_.add_main_file();
     for (const ast::Graph &graph : main.file->graphs) {
-      context_.graph_names.emplace(graph.name.text);
+      context_.graph_names.add(std::string(graph.name.text));
     }
     for (const ast::Graph &graph : main.file->graphs) {
       statements_.lower(graph);

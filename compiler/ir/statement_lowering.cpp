@@ -286,7 +286,7 @@ void StatementLowering::add_child(const ast::LaunchStatement &call, const Symbol
                                   const ast::Statement &statement, Frame &frame) {
   Target child;
   child.graph.name =
-      context_.unique(context_.graph_names, target_->prefix + frame.text(call.callee));
+      context_.graph_names.add(target_->prefix + frame.text(call.callee));
   child.graph.entry = false;
   child.graph.place = context_.files.place(statement.range);
   child.prefix = target_->prefix;
@@ -300,7 +300,7 @@ void StatementLowering::add_child(const ast::LaunchStatement &call, const Symbol
 BufferId lower_buffer(const ast::Buffer &buffer, const std::string &name, Frame &frame,
                       LoweringContext &context) {
   cgrt::format::Buffer lowered;
-  lowered.name = context.unique(context.buffer_names, name);
+  lowered.name = context.buffer_names.add(name);
   lowered.type = buffer.type;
   lowered.space = buffer.space;
   lowered.access = buffer.access;
