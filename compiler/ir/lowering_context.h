@@ -40,6 +40,7 @@ struct LoweringContext {
   Module module;
   cgrt::format::Program &program = module.program;
   Polynomials polynomials{module.program.exprs};
+  std::set<cgrt::format::BufferId> local_buffers; ///< those that blocks declare
   std::set<std::string> buffer_names, kernel_names, kernel_symbols, graph_names;
 
 private:
