@@ -211,7 +211,7 @@ class PipelineChunksTest(harness.ToolTest):
         )  # fmt: skip
         y = np.load(self.path("y.npy"))
         self.assertEqual((y.dtype, y.shape), (np.dtype("f4"), x.shape))
-        # One rounding of the sum and one of the quotient, each 2^-24, and a little for their product.
+        # Two roundings, each 2^-24, and a little for their product.
         exact = x.astype("f8") / (1 + np.abs(x.astype("f8")))
         self.assertTrue((np.abs(y - exact) <= 2.0**-22.99 * np.abs(exact)).all())
 
