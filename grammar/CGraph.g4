@@ -100,7 +100,7 @@ reference : name subscript* ;
 
 subscript : '[' slice (',' slice)* ']' ;
 
-slice : expression | expression? ':' expression? ;
+slice : ':' expression? | expression (':' expression?)? ;
 
 expression : binaryChain ('?' expression ':' binaryChain)* ;
 

@@ -70,9 +70,9 @@ struct Attribute {
 using Attributes = std::vector<Attribute>;
 
 struct Import {
-  std::string path;  ///< as written; "std.blas1" for a standard module
+  std::string path; ///< as written; "std.blas1" for a standard module
   bool standard = false;
-  Name name;         ///< what the file calls it
+  Name name; ///< what the file calls it
   bool renamed = false;
   SourceRange range; ///< of the path
   /// Set by load_modules(): the file's position there; none where it cannot be used.
@@ -125,8 +125,8 @@ enum class BodyKind : std::uint8_t { Cuda, Source, Binary };
 
 struct KernelBody {
   BodyKind kind = BodyKind::Cuda;
-  SourceRange range;     ///< of the text between the braces, or of the path
-  std::string path;      ///< Source, Binary
+  SourceRange range;                 ///< of the text between the braces, or of the path
+  std::string path;                  ///< Source, Binary
   std::optional<std::string> symbol; ///< likewise
   /// Set by load_modules(): the file's text of a Source; its bytes of a Binary.
   FileId file;
@@ -226,7 +226,7 @@ struct File {
   std::vector<Const> consts;
   std::vector<Const> local_consts; ///< those in blocks
   std::vector<Param> params;
-  std::vector<Buffer> buffers; ///< those in blocks, too
+  std::vector<Buffer> buffers;             ///< those in blocks, too
   std::vector<std::uint32_t> file_buffers; ///< those at file scope
   std::vector<Kernel> kernels;
   std::vector<Def> defs;

@@ -1,7 +1,7 @@
 #include "emit/dot.h"
 
-#include "emit/expr_text.h"
 #include "diag/quoted.h"
+#include "emit/expr_text.h"
 
 #include <llvm/Support/raw_ostream.h>
 
@@ -30,18 +30,7 @@ public:
   void write(const Graph &graph) {
     out_ << "digraph " << quoted(graph.name) << " {\n"
          << "  node [shape=box, style=\"rounded,filled\", fillcolor=white, fontname=Helvetica];\n";
-    for (std::size_t i = 0; i < graph.nodes.size(); ++i) {
-      write_node(i, graph.nodes[i]);
-    }
-    for (std::size_t i = 0; i < graph.nodes.size(); ++i) {
-      for (const auto &dependency : graph.nodes[i].dependencies) {
-        out_ << "  n" << dependency.node.index << " -> n" << i;
-        if (dependency.buffer.valid()) {
-          out_ << " [edgetooltip=" << quoted(program_[dependency.buffer].name) << "]";
-        }
-        out_ << ";\n";
-      }
-    }
+    write_graph(graph, "n", 1);
     out_ << "}\n";
   }
 
@@ -100,10 +89,39 @@ private:
     return result;
   }
 
-  void write_node(std::size_t index, const Node &node) {
-    const std::string label = describe(program_, node) + "\n" + details(node);
+  /// Nodes are called `prefix` and their number. Child graphs nest as deep as their calls do in the
+  /// text.
+  void write_graph(const Graph &graph, const std::string &prefix, unsigned depth) {
+    for (std::size_t i = 0; i < graph.nodes.size(); ++i) {
+      const std::string id = prefix + std::to_string(i);
+      const auto *child = std::get_if<cgrt::format::ChildWork>(&graph.nodes[i].work);
+      if (child == nullptr) {
+        write_node(id, graph.nodes[i], depth);
+        continue;
+      }
+      out_.indent(2 * depth) << "subgraph cluster_" << id << " {\n";
+      write_node(id, graph.nodes[i], depth + 1);
+      write_graph(program_[child->graph], id + "_", depth + 1);
+      out_.indent(2 * depth) << "}\n";
+    }
+    for (std::size_t i = 0; i < graph.nodes.size(); ++i) {
+      for (const auto &dependency : graph.nodes[i].dependencies) {
+        out_.indent(2 * depth) << prefix << dependency.node.index << " -> " << prefix << i;
+        if (dependency.buffer.valid()) {
+          out_ << " [edgetooltip=" << quoted(program_[dependency.buffer].name) << "]";
+        }
+        out_ << ";\n";
+      }
+    }
+  }
+
+  void write_node(const std::string &id, const Node &node, unsigned depth) {
+    Node unnamed = node;
+    unnamed.name.clear();
+    const std::string title = node.name.empty() ? "" : node.name + "\n";
+    const std::string label = title + describe(program_, unnamed) + "\n" + details(node);
     const cgrt::SourceLocation where = program_.locate(node.place);
-    out_ << "  n" << index << " [label=" << quoted(label);
+    out_.indent(2 * depth) << id << " [label=" << quoted(label);
     if (where.line != 0) {
       out_ << ", tooltip=" << quoted(where.file + ":" + std::to_string(where.line));
     }
@@ -120,7 +138,9 @@ std::string emit_dot(const Program &program) {
   std::string text;
   llvm::raw_string_ostream out(text);
   for (const Graph &graph : program.graphs) {
-    DotWriter(program, out).write(graph);
+    if (graph.entry) { // the others are drawn where they are used
+      DotWriter(program, out).write(graph);
+    }
   }
   return out.str();
 }

@@ -70,7 +70,11 @@ cgrt::format::KernelWork LaunchLowering::lower(const ast::LaunchStatement &state
                    {},
                    {}};
   launch.work.kernel = kernels_.get(callee, launch.types);
+  const std::size_t errors_before = context_.diagnostics.error_count();
   lower_arguments(launch);
+  if (context_.diagnostics.error_count() != errors_before) {
+    return std::move(launch.work); // nothing else is sure
+  }
   const ExprEnvironment environment = kernel_environment(launch);
   for (std::size_t i = 0; i < statement.arguments.size(); ++i) {
     if (launch.kernel.parameters[i].mode) {
@@ -244,8 +248,8 @@ void LaunchLowering::lower_geometry(Launch &launch, const ExprEnvironment &envir
   };
   const auto in_caller = [&](ExprRef value) { return launch.frame.lower(value); };
   const auto &given = launch.statement.geometry;
-  launch.work.grid = given ? lower_all(given->grid, in_caller)
-                           : lower_all(launch.clauses.grid->values, in_kernel);
+  launch.work.grid =
+      given ? lower_all(given->grid, in_caller) : lower_all(launch.clauses.grid->values, in_kernel);
   launch.work.block = given ? lower_all(given->block, in_caller)
                             : lower_all(launch.clauses.block->values, in_kernel);
   if (given && given->shared.valid()) {
@@ -259,9 +263,11 @@ void LaunchLowering::lower_geometry(Launch &launch, const ExprEnvironment &envir
 
 /// The launch's own attributes go before those of the blocks around it, these before the kernel's.
 void LaunchLowering::lower_attributes(Launch &launch, const LaunchAttributes &attributes) {
-  Frame kernel_frame(context_, launch.kernel_file);
   LaunchAttributes all;
-  all.apply(launch.kernel.attributes, kernel_frame);
+  if (!launch.kernel.attributes.empty()) {
+    Frame kernel_frame(context_, launch.kernel_file);
+    all.apply(launch.kernel.attributes, kernel_frame);
+  }
   const auto cluster =
       attributes.cluster.value_or(all.cluster.value_or(std::array<std::int64_t, 3>{1, 1, 1}));
   for (std::size_t axis = 0; axis < 3; ++axis) {

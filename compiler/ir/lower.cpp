@@ -29,13 +29,12 @@ public:
     }
     kernels_.add_main_file();
     for (const ast::Graph &graph : main.file->graphs) {
-      context_.graph_names.emplace(graph.name.text);
+      context_.graph_names.add(std::string(graph.name.text));
     }
     for (const ast::Graph &graph : main.file->graphs) {
       statements_.lower(graph);
     }
-    check_spaces(context_.program, context_.polynomials, statements_.places(),
-                 context_.diagnostics);
+    check_spaces(context_, statements_.places());
     return std::move(context_.module);
   }
 
@@ -44,8 +43,8 @@ private:
     for (const ast::Param &param : context_.checked.main().file->params) {
       const ExprId value =
           param.default_value.valid() ? frame.lower(param.default_value) : ExprId{};
-      context_.program.params.push_back(
-          {std::string(param.name.text), param.type, value, context_.files.place(param.name.range)});
+      context_.program.params.push_back({std::string(param.name.text), param.type, value,
+                                         context_.files.place(param.name.range)});
     }
   }
 

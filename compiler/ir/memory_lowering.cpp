@@ -20,8 +20,12 @@ constexpr std::size_t most_strided_dimensions = 3;
 } // namespace
 
 cgrt::format::Work MemoryLowering::lower(const ast::CopyStatement &copy, Frame &frame) {
+  const std::size_t errors_before = context_.diagnostics.error_count();
   const View destination = frame.view(copy.destination);
   const View source = frame.view(copy.source);
+  if (context_.diagnostics.error_count() != errors_before) {
+    return cgrt::format::CopyWork{destination.region, source.region}; // nothing else is sure
+  }
   const SourceRange range = join(frame.range(copy.destination), frame.range(copy.source));
   check_shapes(copy, destination, source, frame);
   check_strides(range, destination.region);
@@ -72,8 +76,7 @@ void MemoryLowering::check_strides(const SourceRange &range, const Region &regio
     return;
   }
   // Rows of single elements: the elements themselves are a dimension.
-  const bool dense =
-      context_.polynomials.equal(dimensions.back().stride, context_.integer(1));
+  const bool dense = context_.polynomials.equal(dimensions.back().stride, context_.integer(1));
   const std::size_t count = dimensions.size() + (dense ? 0 : 1);
   bool known = true;
   for (const StridedDimension &dimension : dimensions) {
@@ -99,8 +102,8 @@ cgrt::format::Work MemoryLowering::lower(const ast::FillStatement &fill, Frame &
   }
   const auto dimensions =
       strided_dimensions(context_.program, context_.polynomials, destination.region);
-  const bool dense = dimensions.empty() || context_.polynomials.equal(dimensions.back().stride,
-                                                                      context_.integer(1));
+  const bool dense = dimensions.empty() ||
+                     context_.polynomials.equal(dimensions.back().stride, context_.integer(1));
   const std::size_t count = dimensions.size() + (dense ? 0 : 1);
   if (dimensions.size() > most_strided_dimensions) {
     context_.diagnostics.report(Diag::TooManyStrides, range, "fill", dimensions.size());

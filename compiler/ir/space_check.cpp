@@ -20,10 +20,9 @@ constexpr std::size_t most_writes = 64;
 
 class SpaceCheck {
 public:
-  SpaceCheck(const Program &program, Polynomials &polynomials,
-             const std::vector<NodePlaces> &places, Diagnostics &diagnostics)
-      : program_(program), polynomials_(polynomials), places_(places), diagnostics_(diagnostics),
-        writers_(program.buffers.size()) {}
+  SpaceCheck(LoweringContext &context, const std::vector<NodePlaces> &places)
+      : context_(context), program_(context.program), places_(places),
+        diagnostics_(context.diagnostics), writers_(program_.buffers.size()) {}
 
   void run() {
     for (std::size_t g = 0; g < program_.graphs.size(); ++g) {
@@ -69,8 +68,7 @@ private:
     }
   }
 
-  void check_node(const std::vector<Effect> &effects, const SourceRange &place,
-                  std::size_t graph) {
+  void check_node(const std::vector<Effect> &effects, const SourceRange &place, std::size_t graph) {
     for (const Effect &effect : effects) {
       const Buffer &buffer = program_[effect.region.buffer];
       if (effect.writes && buffer.access == CallerAccess::In) {
@@ -98,11 +96,12 @@ private:
       }
       return;
     }
-    // What a graph declares is new at each entry; what the file does lives from launch to launch.
-    const bool local = buffer.name.find('.') != std::string::npos;
-    if (buffer.access == CallerAccess::Private &&
+    // What a block declares is new at each entry; what the file does lives from launch to launch.
+    const bool local = context_.local_buffers.contains(region.buffer);
+    if (buffer.access == CallerAccess::Private && !warned_.contains(region.buffer) &&
         (local ? !may_be_written(region) : graphs.empty())) {
       diagnostics_.report(Diag::Uninitialized, place, buffer.name);
+      warned_.insert(region.buffer);
     }
   }
 
@@ -110,23 +109,23 @@ private:
     const auto &writes = written_[region.buffer.index];
     return writes.size() > most_writes ||
            std::any_of(writes.begin(), writes.end(), [&](const Region &write) {
-             return overlap(polynomials_, write, region) != Overlap::No;
+             return overlap(context_.polynomials, write, region) != Overlap::No;
            });
   }
 
+  LoweringContext &context_;
   const Program &program_;
-  Polynomials &polynomials_;
   const std::vector<NodePlaces> &places_;
   Diagnostics &diagnostics_;
-  std::vector<std::set<std::size_t>> writers_;  ///< entry graphs, by buffer
-  std::vector<std::vector<Region>> written_;    ///< by the graph so far, by buffer
+  std::set<cgrt::format::BufferId> warned_;
+  std::vector<std::set<std::size_t>> writers_; ///< entry graphs, by buffer
+  std::vector<std::vector<Region>> written_;   ///< by the graph so far, by buffer
 };
 
 } // namespace
 
-void check_spaces(const Program &program, Polynomials &polynomials,
-                  const std::vector<NodePlaces> &places, Diagnostics &diagnostics) {
-  SpaceCheck(program, polynomials, places, diagnostics).run();
+void check_spaces(LoweringContext &context, const std::vector<NodePlaces> &places) {
+  SpaceCheck(context, places).run();
 }
 
 } // namespace cgc

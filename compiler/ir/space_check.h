@@ -1,16 +1,13 @@
 // What graphs do to memory against its declaration.
 #pragma once
 
-#include "diag/diagnostics.h"
-#include "ir/polynomial.h"
 #include "ir/statement_lowering.h"
 
 namespace cgc {
 
-/// `in` memory is never written; `out` memory is not read before this graph, or another one that may
-/// have run earlier, has written it; reading private memory that nothing can have written is a
+/// `in` memory is never written; `out` memory is not read before this graph, or another one that
+/// may have run earlier, has written it; reading private memory that nothing can have written is a
 /// warning. `places` is parallel to the program's graphs.
-void check_spaces(const cgrt::format::Program &program, Polynomials &polynomials,
-                  const std::vector<NodePlaces> &places, Diagnostics &diagnostics);
+void check_spaces(LoweringContext &context, const std::vector<NodePlaces> &places);
 
 } // namespace cgc

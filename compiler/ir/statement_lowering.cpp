@@ -101,8 +101,7 @@ void StatementLowering::lower_statement(const ast::Statement &statement, Frame &
   if (!statement.attributes.empty()) {
     attributes_.apply(statement.attributes, frame);
   }
-  std::visit([&](const auto &action) { lower_action(action, statement, frame); },
-             statement.action);
+  std::visit([&](const auto &action) { lower_action(action, statement, frame); }, statement.action);
   attributes_ = outer;
   const NodeRange nodes = {begin, node_count()};
   if (statement.label) {
@@ -110,9 +109,9 @@ void StatementLowering::lower_statement(const ast::Statement &statement, Frame &
   }
   for (const ast::Name &name : statement.after) {
     const LabelTarget &label = context_.checked.labels.at(&name);
-    const auto owner =
-        std::find_if(blocks_.rbegin(), blocks_.rend(),
-                     [&](const OpenBlock &open) { return open.block == label.block; });
+    const auto owner = std::find_if(blocks_.rbegin(), blocks_.rend(), [&](const OpenBlock &open) {
+      return open.block == label.block;
+    });
     owner->waiting.push_back({label.statement, nodes, name.range});
   }
 }
@@ -129,8 +128,7 @@ void StatementLowering::connect(const OpenBlock &open) {
     if (from.begin < to.end && to.begin < from.end) {
       const std::string_view name = waiting.label->label->text;
       context_.diagnostics
-          .report(Diag::CircularOrder, waiting.range,
-                  std::string(name) + " → " + std::string(name))
+          .report(Diag::CircularOrder, waiting.range, std::string(name) + " → " + std::string(name))
           .notes.push_back({waiting.label->label->range, "the label"});
     } else if (from.begin != from.end && to.begin != to.end) {
       target_->after.push_back({{}, from, to, waiting.range});
@@ -181,8 +179,8 @@ void StatementLowering::lower_action(const ast::ForStatement &loop, const ast::S
     frame.set_loop(loop.variable, value);
     lower_block(loop.body, frame);
     context_.diagnostics.add_note_from(
-        before, {variable.range, "where " + std::string(variable.text) + " is " +
-                                     std::to_string(value)});
+        before,
+        {variable.range, "where " + std::string(variable.text) + " is " + std::to_string(value)});
   }
 }
 
@@ -196,7 +194,9 @@ void StatementLowering::lower_action(const ast::BufferStatement &declared, const
   for (std::uint32_t i = declared.first; i < declared.first + declared.count; ++i) {
     const ast::Buffer &buffer = frame.file().file->buffers[i];
     const std::string name = target_->prefix + std::string(buffer.name.text);
-    frame.set_buffer(i, lower_buffer(buffer, name, frame, context_));
+    const BufferId id = lower_buffer(buffer, name, frame, context_);
+    context_.local_buffers.insert(id);
+    frame.set_buffer(i, id);
   }
 }
 
@@ -264,7 +264,11 @@ void StatementLowering::inline_def(const ast::LaunchStatement &call, const Symbo
                                    Frame &frame) {
   const CheckedFile &file = context_.checked[callee];
   const ast::Def &def = file.file->defs[callee.index];
+  const std::size_t errors_before = context_.diagnostics.error_count();
   const std::vector<Bound> arguments = bind(call, def, frame);
+  if (context_.diagnostics.error_count() != errors_before) {
+    return;
+  }
   Frame inner(context_, file, arguments);
   for (std::size_t i = 0; i < arguments.size(); ++i) {
     if (const auto *view = std::get_if<View>(&arguments[i])) {
@@ -281,7 +285,8 @@ void StatementLowering::inline_def(const ast::LaunchStatement &call, const Symbo
 void StatementLowering::add_child(const ast::LaunchStatement &call, const Symbol &callee,
                                   const ast::Statement &statement, Frame &frame) {
   Target child;
-  child.graph.name = context_.unique(context_.graph_names, target_->prefix + frame.text(call.callee));
+  child.graph.name =
+      context_.graph_names.add(target_->prefix + frame.text(call.callee));
   child.graph.entry = false;
   child.graph.place = context_.files.place(statement.range);
   child.prefix = target_->prefix;
@@ -295,7 +300,7 @@ void StatementLowering::add_child(const ast::LaunchStatement &call, const Symbol
 BufferId lower_buffer(const ast::Buffer &buffer, const std::string &name, Frame &frame,
                       LoweringContext &context) {
   cgrt::format::Buffer lowered;
-  lowered.name = context.unique(context.buffer_names, name);
+  lowered.name = context.buffer_names.add(name);
   lowered.type = buffer.type;
   lowered.space = buffer.space;
   lowered.access = buffer.access;

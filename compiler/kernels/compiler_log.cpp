@@ -225,7 +225,9 @@ private:
     result.text = message.text;
     std::uint32_t column = message.column;
     std::string_view shown_line;
-    read_details(result.text, column, shown_line);
+    if (column == 0) {
+      read_details(result.text, column, shown_line);
+    }
     if (const std::optional<Location> location = find_file(message.file)) {
       result.placed = true;
       if (location->instance) {

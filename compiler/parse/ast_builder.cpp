@@ -52,8 +52,8 @@ private:
       file_.defs.push_back({exprs_.word(*def->word()), parameters(*def->parameters()),
                             statements_.block(*def->block())});
     } else if (auto *graph = tree.graphDeclaration()) {
-      file_.graphs.push_back({exprs_.name(*graph->name()), statements_.block(*graph->block()),
-                              attributes});
+      file_.graphs.push_back(
+          {exprs_.name(*graph->name()), statements_.block(*graph->block()), attributes});
     }
   }
 

@@ -14,8 +14,8 @@ std::optional<AccessIndex::Key> AccessIndex::key_of(const cgrt::format::Region &
     length = count.constant;
   } else {
     const bool fits = count.constant == 0 && count.terms.size() == 1 && begin.constant == 0 &&
-                      (begin.terms.empty() || (begin.terms.size() == 1 &&
-                                               begin.terms[0].atoms == count.terms[0].atoms));
+                      (begin.terms.empty() ||
+                       (begin.terms.size() == 1 && begin.terms[0].atoms == count.terms[0].atoms));
     if (!fits) {
       return std::nullopt;
     }

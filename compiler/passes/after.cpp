@@ -129,8 +129,8 @@ private:
       placed[node] = true;
     }
     std::vector<std::uint32_t> way; // each after the next one
-    auto node = static_cast<std::uint32_t>(std::find(placed.begin(), placed.end(), false) -
-                                           placed.begin());
+    auto node =
+        static_cast<std::uint32_t>(std::find(placed.begin(), placed.end(), false) - placed.begin());
     while (std::find(way.begin(), way.end(), node) == way.end()) {
       way.push_back(node);
       node = std::find_if(causes_[node].begin(), causes_[node].end(), [&](const auto &cause) {
@@ -156,7 +156,7 @@ private:
   Graph &graph_;
   std::span<const AfterEdge> edges_;
   Diagnostics &diagnostics_;
-  std::vector<std::map<std::uint32_t, BufferId>> causes_; ///< of each node's edges
+  std::vector<std::map<std::uint32_t, BufferId>> causes_;                ///< of each node's edges
   std::map<std::pair<std::uint32_t, std::uint32_t>, SourceRange> asked_; ///< by `after`
 };
 

@@ -25,7 +25,8 @@ public:
       check_clause(clause);
     }
     check_body();
-    for (const auto &[part, name] : {std::pair(clauses_.grid, "grid"), std::pair(clauses_.block, "block")}) {
+    for (const auto &[part, name] :
+         {std::pair(clauses_.grid, "grid"), std::pair(clauses_.block, "block")}) {
       if (part == nullptr) {
         diagnostics_.report(Diag::MissingGeometry, kernel_.name.range, kernel_.name.text, name);
       }
@@ -46,10 +47,10 @@ private:
   void check_type_parameters() {
     for (const ast::TypeParameter &type : kernel_.type_parameters) {
       declare(type.name);
-      const bool used = std::any_of(
-          kernel_.parameters.begin(), kernel_.parameters.end(), [&](const ast::Parameter &it) {
-            return it.type_name && it.type_name->text == type.name.text;
-          });
+      const bool used = std::any_of(kernel_.parameters.begin(), kernel_.parameters.end(),
+                                    [&](const ast::Parameter &it) {
+                                      return it.type_name && it.type_name->text == type.name.text;
+                                    });
       if (!used) {
         diagnostics_.report(Diag::NeverDeduced, type.name.range, type.name.text);
       }
@@ -150,7 +151,7 @@ void check_buffer(const ast::Buffer &buffer, const ExprScope &scope, ExprCheck &
 }
 
 KernelClauses check_kernel(const ast::Kernel &kernel, const CheckedFile &file, ExprCheck &exprs,
-                         Diagnostics &diagnostics) {
+                           Diagnostics &diagnostics) {
   return KernelCheck(kernel, file, exprs, diagnostics).run();
 }
 

@@ -31,7 +31,7 @@ graph main { copy x <- hx; fill w <- 1.5; k(n, a, x, y); copy hy <- y; }
 /// A program with every kind of content, images included.
 cgc::Module sample() {
   const TextCompilation compilation(source);
-  EXPECT_EQ(compilation.messages(), "");
+  EXPECT_EQ(compilation.errors(), "");
   cgc::Module module = compilation.module();
   module.program.images.push_back(
       {ImageKind::Ptx, "compute_90", {KernelId{0}}, std::vector<std::byte>(5, std::byte{7})});

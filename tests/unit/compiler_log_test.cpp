@@ -136,6 +136,14 @@ TEST_F(CompilerLog, GccErrorsComeWithTheirColumns) {
             "4:2+12 NVRTC: 'nope' was not declared in this scope\n"); // a tab: column unknown
 }
 
+TEST_F(CompilerLog, ClangErrorsComeWithTheirColumns) {
+  EXPECT_EQ(report("/t.cgraph:3:11: error: use of undeclared identifier 'oops'\n"
+                   "  int i = oops(n);\n"
+                   "          ^\n"
+                   "1 error generated.\n"),
+            "3:11+4 NVRTC: use of undeclared identifier 'oops'\n");
+}
+
 TEST_F(CompilerLog, FatalErrorsCount) {
   EXPECT_EQ(report("/t.cgraph:3:11: fatal error: no.h: No such file or directory\n"
                    "compilation terminated.\n"),

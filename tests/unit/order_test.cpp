@@ -35,7 +35,7 @@ std::string edges(const TextCompilation &compilation) {
 
 std::string edges_of(const std::string &statements) {
   const TextCompilation compilation(std::string(head) + "graph main {" + statements + "}");
-  EXPECT_EQ(compilation.messages(), "");
+  EXPECT_EQ(compilation.errors(), "");
   return edges(compilation);
 }
 
@@ -90,7 +90,7 @@ TEST(Order, RandomProgramsAreOrderedExactly) {
       }
     }
     const TextCompilation compilation(std::string(head) + "graph main {" + statements + "}");
-    ASSERT_EQ(compilation.messages(), "");
+    ASSERT_EQ(compilation.errors(), "");
     const auto &program = compilation.program();
     const auto &nodes = program.graphs[0].nodes;
     std::vector<std::set<std::size_t>> ancestors(nodes.size());
@@ -123,7 +123,7 @@ TEST(Order, ManyNodesOfEveryShapeAreOrdered) {
   }
   statements += "w(a);";
   const TextCompilation compilation(std::string(head) + "graph main {" + statements + "}");
-  ASSERT_EQ(compilation.messages(), "");
+  ASSERT_EQ(compilation.errors(), "");
   const auto &nodes = compilation.program().graphs[0].nodes;
   ASSERT_EQ(nodes.size(), static_cast<std::size_t>(count) + 2);
   // The last write follows the two chains' ends; everything else is implied.

@@ -51,7 +51,7 @@ TEST(Parser, CallsCastsAndLiterals) {
 TEST(Parser, ContextualWordsAreNames) {
   const TextCompilation compilation(
       "const max = 2; const grid = 3; const self = max + grid; graph name { }");
-  EXPECT_EQ(compilation.messages(), "");
+  EXPECT_EQ(compilation.errors(), "");
 }
 
 TEST(Parser, LongChainsAreFlat) {
@@ -65,7 +65,7 @@ TEST(Parser, LongChainsAreFlat) {
   const TextCompilation compilation("const X = " + sum + "; const Y = " + conditional +
                                     "; const Z = " + std::string(terms, '-') +
                                     "1; device x: f32[X]; graph main { fill x <- Y; }");
-  EXPECT_EQ(compilation.messages(), "");
+  EXPECT_EQ(compilation.errors(), "");
   const auto &program = compilation.program();
   EXPECT_EQ(program.exprs.known(program.buffers[0].shape[0])->value,
             ast::Value::of(std::int64_t{terms + 1}));
@@ -76,7 +76,7 @@ TEST(Parser, NestingBeyondTheLimitIsADiagnosticAtItsPlace) {
     return "const X = " + std::string(depth, '(') + "1" + std::string(depth, ')') +
            ";\ngraph main { }";
   };
-  EXPECT_EQ(TextCompilation(nested(max_nesting)).messages(), "");
+  EXPECT_EQ(TextCompilation(nested(max_nesting)).errors(), "");
   const TextCompilation deeper(nested(max_nesting + 1));
   ASSERT_EQ(deeper.diagnostics().error_count(), 1U);
   const Diagnostic &diagnostic = deeper.diagnostics().all()[0];
@@ -102,7 +102,7 @@ graph main {
   fill unknown <- 1.0;
 }
 )");
-  EXPECT_EQ(compilation.messages(), "1: syntax: unexpected ';'\n"
+  EXPECT_EQ(compilation.errors(), "1: syntax: unexpected ';'\n"
                                     "2: syntax: unexpected ';'; expected ',' or ']'\n"
                                     "3: syntax: unexpected 'i32'; expected ':'\n"
                                     "6: syntax: unexpected ';'; expected a name\n"
@@ -119,11 +119,11 @@ TEST(Parser, LineEndsAndByteOrderMarkDoNotMatter) {
     }
     return result;
   };
-  const std::string expected = TextCompilation(text).messages();
+  const std::string expected = TextCompilation(text).errors();
   EXPECT_EQ(expected.substr(0, 2), "4:");
-  EXPECT_EQ(TextCompilation(with_ends("\r\n")).messages(), expected);
-  EXPECT_EQ(TextCompilation(with_ends("\r")).messages(), expected);
-  EXPECT_EQ(TextCompilation("\xEF\xBB\xBF" + text).messages(), expected);
+  EXPECT_EQ(TextCompilation(with_ends("\r\n")).errors(), expected);
+  EXPECT_EQ(TextCompilation(with_ends("\r")).errors(), expected);
+  EXPECT_EQ(TextCompilation("\xEF\xBB\xBF" + text).errors(), expected);
 }
 
 } // namespace

@@ -3,7 +3,7 @@
 
 #include "diag/diagnostics.h"
 #include "ir/lower.h"
-#include "parse/parser.h"
+#include "parse/modules.h"
 #include "passes/pass.h"
 #include "sema/sema.h"
 
@@ -18,36 +18,44 @@ class TextCompilation {
 public:
   explicit TextCompilation(std::string_view text, const Defines &defines = {}) {
     const FileId file = files_.add("test.cgraph", text);
-    tree_ = parse(files_, file, diagnostics_);
-    const CheckedFile checked = check(tree_, defines, diagnostics_);
+    trees_ = load_modules(files_, file, {}, diagnostics_);
+    const CheckedProgram checked = check(trees_, files_, defines, diagnostics_);
     if (!checked.can_lower) {
       return;
     }
     module_ = lower(checked, files_, diagnostics_);
+    if (diagnostics_.has_errors()) {
+      return;
+    }
     for (const Pass &pass : passes()) {
-      pass.run(module_);
+      pass.run(module_, diagnostics_);
     }
   }
 
-  const ast::File &tree() const { return tree_; }
+  const ast::File &tree() const { return *trees_.back(); }
   const Module &module() const { return module_; }
   const cgrt::format::Program &program() const { return module_.program; }
   const Diagnostics &diagnostics() const { return diagnostics_; }
 
-  /// "3: undefined: 'x' is not declared", one line for each diagnostic, in source order.
-  std::string messages() const {
+  /// "3: undefined: 'x' is not declared", one line for each error, in source order.
+  std::string errors() const { return messages(Severity::Error); }
+  std::string warnings() const { return messages(Severity::Warning); }
+
+private:
+  std::string messages(Severity severity) const {
     std::string text;
     for (const Diagnostic &diagnostic : diagnostics_.all()) {
-      text += std::to_string(files_.place(diagnostic.range).line) + ": " +
-              std::string(info(diagnostic.id).slug) + ": " + diagnostic.message + "\n";
+      if (info(diagnostic.id).severity == severity) {
+        text += std::to_string(files_.place(diagnostic.range).line) + ": " +
+                std::string(info(diagnostic.id).slug) + ": " + diagnostic.message + "\n";
+      }
     }
     return text;
   }
 
-private:
   SourceFiles files_;
   Diagnostics diagnostics_;
-  ast::File tree_;
+  ModuleTrees trees_;
   Module module_;
 };
 

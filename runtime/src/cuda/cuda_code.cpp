@@ -144,7 +144,7 @@ CudaFunction CudaLibrary::load(const format::Kernel &kernel, const NodeLabel &la
   return {handle, attributes};
 }
 
-CudaCode::CudaCode(std::shared_ptr<const Context> context, const format::Program &program) {
+CudaCode::CudaCode(const std::shared_ptr<const Context> &context, const format::Program &program) {
   if (program.kernels.empty()) {
     return;
   }

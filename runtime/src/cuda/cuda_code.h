@@ -56,7 +56,7 @@ public:
   /// Loads for each kernel the best image that holds it, each image once. Error{Device} lists what
   /// there is where none fits, names the kernel that is missing in its image, and the parameter
   /// whose size is not the declared one.
-  CudaCode(std::shared_ptr<const Context> context, const format::Program &program);
+  CudaCode(const std::shared_ptr<const Context> &context, const format::Program &program);
 
   const Function &function(format::KernelId kernel) const override {
     return functions_[kernel.index];
