@@ -16,13 +16,6 @@ using cgrt::format::ExprId;
 using cgrt::format::ExprOp;
 using cgrt::format::GraphId;
 
-namespace {
-
-/// What loops and calls may come to; more is a mistake, and would not fit any GPU.
-constexpr std::uint64_t max_statements = 10'000'000;
-
-} // namespace
-
 void StatementLowering::lower(const ast::Graph &graph) {
   Target target;
   target.graph.name = graph.name.text;
@@ -63,10 +56,10 @@ void StatementLowering::set_file_buffers(Frame &frame) const {
 
 /// False when the program has become too large, which is reported once.
 bool StatementLowering::spend(const SourceRange &range) {
-  if (++statements_ == max_statements) {
-    context_.diagnostics.report(Diag::TooManyStatements, range, max_statements);
+  if (++statements_ == max_statements_) {
+    context_.diagnostics.report(Diag::TooManyStatements, range, max_statements_);
   }
-  return statements_ < max_statements;
+  return statements_ < max_statements_;
 }
 
 void StatementLowering::add_node(cgrt::format::Work work, const ast::Statement &statement) {

@@ -21,9 +21,9 @@ class StatementLowering {
 public:
   /// `file_buffers` may be filled later, but before lower().
   StatementLowering(LoweringContext &context, KernelInstances &kernels,
-                    const FileBuffers &file_buffers)
-      : context_(context), file_buffers_(file_buffers), launches_(context, kernels),
-        memory_(context, kernels) {}
+                    const FileBuffers &file_buffers, std::uint64_t max_statements)
+      : context_(context), file_buffers_(file_buffers), max_statements_(max_statements),
+        launches_(context, kernels), memory_(context, kernels) {}
 
   /// Adds the graph to the program, behind its child graphs.
   void lower(const ast::Graph &graph);
@@ -84,6 +84,7 @@ private:
 
   LoweringContext &context_;
   const FileBuffers &file_buffers_;
+  std::uint64_t max_statements_;
   LaunchLowering launches_;
   MemoryLowering memory_;
   Target *target_ = nullptr;

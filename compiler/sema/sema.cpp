@@ -21,7 +21,7 @@ class FileSema {
 public:
   FileSema(CheckedProgram &program, std::uint32_t module, const SourceFiles &files,
            Diagnostics &diagnostics)
-      : program_(program), checked_(program.files[module]), file_(*checked_.file),
+      : checked_(program.files[module]), file_(*checked_.file),
         is_main_(module + 1 == program.files.size()), diagnostics_(diagnostics),
         exprs_(program, checked_, files, diagnostics),
         statements_(program, checked_, exprs_, diagnostics) {}
@@ -35,7 +35,7 @@ public:
     check_params();
     check_buffers();
     for (const ast::Kernel &kernel : file_.kernels) {
-      checked_.kernels.push_back(check_kernel(kernel, checked_, exprs_, diagnostics_));
+      checked_.kernels.push_back(check_kernel(kernel, exprs_, diagnostics_));
     }
     if (is_main_ && file_.graphs.empty() && !file_.has_syntax_errors) {
       diagnostics_.report(Diag::NoGraph, {file_.id, 0, 0});
@@ -206,7 +206,6 @@ private:
     }
   }
 
-  CheckedProgram &program_;
   CheckedFile &checked_;
   const ast::File &file_;
   bool is_main_;
