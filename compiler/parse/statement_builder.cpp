@@ -15,24 +15,26 @@ ast::Block StatementBuilder::block(CGraphParser::BlockContext &tree) {
   ast::Block result;
   result.statements.reserve(tree.children.size());
   for (antlr4::tree::ParseTree *child : tree.children) {
-    auto *part = dynamic_cast<CGraphParser::StatementContext *>(child);
-    if (part == nullptr) {
-      continue;
-    }
-    if (!is_broken(*part)) {
-      result.statements.push_back(statement(*part));
-      continue;
-    }
-    // A label or a declared name may be meant elsewhere.
-    if (part->name() != nullptr) {
-      poison(*part->name());
-    }
-    if (part->action() != nullptr && (part->action()->bufferDeclaration() != nullptr ||
-                                      part->action()->constDeclaration() != nullptr)) {
-      poison(*part->action());
+    if (auto *part = dynamic_cast<CGraphParser::StatementContext *>(child)) {
+      add(result, *part);
     }
   }
   return result;
+}
+
+void StatementBuilder::add(ast::Block &block, CGraphParser::StatementContext &tree) {
+  if (!is_broken(tree)) {
+    block.statements.push_back(statement(tree));
+    return;
+  }
+  // A label or a declared name may be meant elsewhere.
+  if (tree.name() != nullptr) {
+    poison(*tree.name());
+  }
+  if (tree.action() != nullptr && (tree.action()->bufferDeclaration() != nullptr ||
+                                   tree.action()->constDeclaration() != nullptr)) {
+    poison(*tree.action());
+  }
 }
 
 ast::Statement StatementBuilder::statement(CGraphParser::StatementContext &tree) {
@@ -77,8 +79,7 @@ void StatementBuilder::add_action(ast::Statement &statement, CGraphParser::Actio
   } else if (auto *declared = tree.bufferDeclaration()) {
     statement.action = buffers(*declared, statement.attributes);
   } else {
-    statement.action =
-        ast::ConstStatement{static_cast<std::uint32_t>(file_.local_consts.size())};
+    statement.action = ast::ConstStatement{static_cast<std::uint32_t>(file_.local_consts.size())};
     file_.local_consts.push_back(constant(*tree.constDeclaration()));
   }
 }
