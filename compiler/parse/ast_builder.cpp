@@ -61,11 +61,17 @@ private:
   /// make its calls fail.
   void add_broken(CGraphParser::DeclarationContext &tree) {
     auto *graph = tree.graphDeclaration();
-    if (graph == nullptr) {
-      statements_.poison(tree);
-    } else if (graph->name() != nullptr && graph->block() != nullptr &&
-               !is_broken(*graph->name())) {
+    if (graph != nullptr && graph->name() != nullptr && graph->block() != nullptr &&
+        !is_broken(*graph->name())) {
       file_.graphs.push_back({exprs_.name(*graph->name()), statements_.block(*graph->block()), {}});
+      return;
+    }
+    for (antlr4::tree::ParseTree *child : tree.children) {
+      auto *declaration = dynamic_cast<antlr4::ParserRuleContext *>(child);
+      if (declaration != nullptr &&
+          dynamic_cast<CGraphParser::AttributeContext *>(child) == nullptr) {
+        statements_.poison(*declaration);
+      }
     }
   }
 

@@ -5,10 +5,26 @@
 
 namespace cgc {
 
-void StatementBuilder::poison(antlr4::tree::ParseTree &tree) {
-  for_each_identifier(tree, [this](const antlr4::Token &token) {
-    file_.poisoned.insert(exprs_.text(exprs_.range(token)));
-  });
+void StatementBuilder::add_identifiers(antlr4::tree::ParseTree &tree,
+                                       std::set<std::string_view> &names) const {
+  for_each_identifier(
+      tree, [&](const antlr4::Token &token) { names.insert(exprs_.text(exprs_.range(token))); });
+}
+
+void StatementBuilder::poison(antlr4::ParserRuleContext &declaration) {
+  add_identifiers(declaration, file_.names_in_errors);
+  bool named = false;
+  for (antlr4::tree::ParseTree *child : declaration.children) {
+    const bool is_name = dynamic_cast<CGraphParser::NameContext *>(child) != nullptr ||
+                         dynamic_cast<CGraphParser::WordContext *>(child) != nullptr;
+    if (is_name && !is_broken(*child)) {
+      add_identifiers(*child, file_.poisoned);
+      named = true;
+    }
+  }
+  if (!named) { // it may be any of the words there
+    add_identifiers(declaration, file_.poisoned);
+  }
 }
 
 ast::Block StatementBuilder::block(CGraphParser::BlockContext &tree) {
@@ -23,13 +39,16 @@ ast::Block StatementBuilder::block(CGraphParser::BlockContext &tree) {
       result.statements.push_back(statement(*part));
       continue;
     }
+    add_identifiers(*part, file_.names_in_errors);
     // A label or a declared name may be meant elsewhere.
     if (part->name() != nullptr) {
-      poison(*part->name());
+      add_identifiers(*part->name(), file_.poisoned);
     }
-    if (part->action() != nullptr && (part->action()->bufferDeclaration() != nullptr ||
-                                      part->action()->constDeclaration() != nullptr)) {
-      poison(*part->action());
+    auto *action = part->action();
+    if (action != nullptr && action->bufferDeclaration() != nullptr) {
+      poison(*action->bufferDeclaration());
+    } else if (action != nullptr && action->constDeclaration() != nullptr) {
+      poison(*action->constDeclaration());
     }
   }
   return result;
@@ -77,8 +96,7 @@ void StatementBuilder::add_action(ast::Statement &statement, CGraphParser::Actio
   } else if (auto *declared = tree.bufferDeclaration()) {
     statement.action = buffers(*declared, statement.attributes);
   } else {
-    statement.action =
-        ast::ConstStatement{static_cast<std::uint32_t>(file_.local_consts.size())};
+    statement.action = ast::ConstStatement{static_cast<std::uint32_t>(file_.local_consts.size())};
     file_.local_consts.push_back(constant(*tree.constDeclaration()));
   }
 }
