@@ -212,6 +212,7 @@ struct Def {
   Name name;
   std::vector<Parameter> parameters;
   Block body;
+  std::set<std::string_view> names_in_errors; ///< as of the file
 };
 
 struct Graph {

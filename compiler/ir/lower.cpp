@@ -37,6 +37,10 @@ public:
     for (const ast::Graph &graph : main.file->graphs) {
       statements_.lower(graph);
     }
+    if (statements_.too_many()) { // too many to look at, too
+      context_.program.graphs.clear();
+      context_.module.after.clear();
+    }
     check_spaces(context_, statements_.places());
     return std::move(context_.module);
   }

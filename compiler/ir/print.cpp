@@ -1,5 +1,5 @@
-#include "ir/module.h"
 #include "diag/quoted.h"
+#include "ir/module.h"
 
 #include "format/node_kind.h"
 

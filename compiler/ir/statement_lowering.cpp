@@ -16,13 +16,6 @@ using cgrt::format::ExprId;
 using cgrt::format::ExprOp;
 using cgrt::format::GraphId;
 
-namespace {
-
-/// What loops and calls may come to; more is a mistake, and would not fit any GPU.
-constexpr std::uint64_t max_statements = 10'000'000;
-
-} // namespace
-
 void StatementLowering::lower(const ast::Graph &graph) {
   Target target;
   target.graph.name = graph.name.text;
@@ -66,7 +59,7 @@ bool StatementLowering::spend(const SourceRange &range) {
   if (++statements_ == max_statements) {
     context_.diagnostics.report(Diag::TooManyStatements, range, max_statements);
   }
-  return statements_ < max_statements;
+  return !too_many();
 }
 
 void StatementLowering::add_node(cgrt::format::Work work, const ast::Statement &statement) {
@@ -217,6 +210,8 @@ std::vector<Bound> StatementLowering::bind(const ast::LaunchStatement &call,
                                            const CheckedFile &callee, const ast::Def &def,
                                            Frame &frame) {
   std::vector<Bound> arguments;
+  const auto index = static_cast<std::size_t>(&def - callee.file->defs.data());
+  const auto &names_in_errors = callee.names_in_def_errors[index];
   for (std::size_t i = 0; i < call.arguments.size(); ++i) {
     const ast::Parameter &parameter = def.parameters[i];
     if (parameter.mode) {
@@ -224,7 +219,7 @@ std::vector<Bound> StatementLowering::bind(const ast::LaunchStatement &call,
       if (view.kept.empty()) { // x[i] serves as [1]
         view.kept.push_back(view.region.ranges.size() - 1);
       }
-      if (callee.names_in_errors.contains(parameter.name.text)) {
+      if (names_in_errors.contains(parameter.name.text)) {
         context_.unsure_buffers.insert(view.region.buffer);
       }
       arguments.emplace_back(std::move(view));

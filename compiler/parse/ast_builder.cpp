@@ -49,8 +49,7 @@ private:
     } else if (auto *block = tree.cudaDeclaration()) {
       file_.cuda_blocks.push_back(body_range(*block->RAW_BODY()->getSymbol()));
     } else if (auto *def = tree.defDeclaration()) {
-      file_.defs.push_back({exprs_.word(*def->word()), parameters(*def->parameters()),
-                            statements_.block(*def->block())});
+      add_def(*def);
     } else if (auto *graph = tree.graphDeclaration()) {
       file_.graphs.push_back(
           {exprs_.name(*graph->name()), statements_.block(*graph->block()), attributes});
@@ -130,6 +129,16 @@ private:
       result.push_back(std::move(parameter));
     }
     return result;
+  }
+
+  void add_def(CGraphParser::DefDeclarationContext &tree) {
+    std::set<std::string_view> outside = std::exchange(file_.names_in_errors, {});
+    file_.defs.push_back({exprs_.word(*tree.word()),
+                          parameters(*tree.parameters()),
+                          statements_.block(*tree.block()),
+                          {}});
+    file_.defs.back().names_in_errors = file_.names_in_errors;
+    file_.names_in_errors.merge(outside);
   }
 
   void add_kernel(CGraphParser::KernelDeclarationContext &tree, const ast::Attributes &attributes) {

@@ -5,8 +5,8 @@
 
 namespace cgc {
 
-/// Whether a syntax error lies in this part of the tree; the statements of a block are looked at one
-/// by one and do not count for what holds the block.
+/// Whether a syntax error lies in this part of the tree; the statements of a block are looked at
+/// one by one and do not count for what holds the block.
 bool is_broken(antlr4::tree::ParseTree &tree);
 
 /// Calls `visit` with each identifier that the file has in this part of the tree.

@@ -14,8 +14,7 @@ public:
       : file_(file), source_(source), diagnostics_(diagnostics) {}
 
   ast::ExprRef build(CGraphParser::ExpressionContext &tree);
-  std::vector<ast::ExprRef>
-  build_all(const std::vector<CGraphParser::ExpressionContext *> &trees);
+  std::vector<ast::ExprRef> build_all(const std::vector<CGraphParser::ExpressionContext *> &trees);
   /// A buffer or a slice of one.
   ast::ExprRef reference(CGraphParser::ReferenceContext &tree);
   /// As a Name.

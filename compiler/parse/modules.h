@@ -17,7 +17,6 @@ using ModuleTrees = std::vector<std::unique_ptr<ast::File>>;
 /// Parses `main` and everything it imports, each file once, and reads the files that kernels name.
 /// A path is relative to the file it stands in, then to each of `include_folders`.
 ModuleTrees load_modules(SourceFiles &files, FileId main,
-                         const std::vector<std::string> &include_folders,
-                         Diagnostics &diagnostics);
+                         const std::vector<std::string> &include_folders, Diagnostics &diagnostics);
 
 } // namespace cgc

@@ -63,6 +63,14 @@ public:
     if (at_end && tokens_.stopped()) {
       return; // what made the tokens stop has been reported
     }
+    auto &parser = dynamic_cast<antlr4::Parser &>(*recognizer);
+    const antlr4::Token *before =
+        offending->getTokenIndex() == 0
+            ? nullptr
+            : parser.getTokenStream()->get(offending->getTokenIndex() - 1);
+    if (before != nullptr && tokens_.is_unterminated(*before)) {
+      return; // what is missing may stand behind its end
+    }
     const auto size = static_cast<std::uint32_t>(files_[file_].text().size());
     SourceRange range = {file_, size, size};
     std::string found = "end of file";
@@ -81,9 +89,8 @@ public:
       diagnostics_.report(Diag::NotInThisVersion, range, files_.text(range));
       return;
     }
-    auto &parser = dynamic_cast<antlr4::Parser &>(*recognizer);
     const antlr4::misc::IntervalSet tokens = tokens_at(parser, error);
-    if (const auto end = end_of_unfinished_line(parser, *offending, tokens)) {
+    if (const auto end = end_of_unfinished_line(before, *offending, tokens)) {
       range = {file_, *end, *end};
       found = "end of line";
     }
@@ -117,15 +124,14 @@ private:
   }
 
   /// Where the line in front of the token ends, if it is that line which lacks something.
-  std::optional<std::uint32_t> end_of_unfinished_line(antlr4::Parser &parser,
+  std::optional<std::uint32_t> end_of_unfinished_line(const antlr4::Token *before,
                                                       const antlr4::Token &offending,
                                                       const antlr4::misc::IntervalSet &tokens) {
-    if (offending.getTokenIndex() == 0 || !(tokens.contains(std::size_t{CGraphParser::SEMICOLON}) ||
-                                            starts_something_new(offending.getType()))) {
+    if (before == nullptr || !(tokens.contains(std::size_t{CGraphParser::SEMICOLON}) ||
+                               starts_something_new(offending.getType()))) {
       return std::nullopt;
     }
-    const antlr4::Token &before = *parser.getTokenStream()->get(offending.getTokenIndex() - 1);
-    switch (before.getType()) {
+    switch (before->getType()) {
     case CGraphParser::SEMICOLON:
     case CGraphParser::CLOSE_BRACE:
     case CGraphParser::OPEN_BRACE:
@@ -134,7 +140,7 @@ private:
     default:
       break;
     }
-    const auto end = static_cast<std::uint32_t>(before.getStopIndex() + 1);
+    const auto end = static_cast<std::uint32_t>(before->getStopIndex() + 1);
     const auto begin = static_cast<std::uint32_t>(offending.getStartIndex());
     const bool same_line =
         files_.place({file_, end, end}).line == files_.place({file_, begin, begin}).line;

@@ -62,8 +62,9 @@ struct CheckedFile {
   /// not reported.
   std::set<std::string_view> poisoned;
   std::set<std::uint32_t> bad_defaults; ///< params whose default has an error
-  /// Names in statements that have an error.
+  /// Names in statements that have an error: of the file, and of each of its defs.
   std::set<std::string_view> names_in_errors;
+  std::vector<std::set<std::string_view>> names_in_def_errors;
 
   const ast::Expr &operator[](ast::ExprRef ref) const { return (*file)[ref]; }
   const Symbol &symbol(ast::ExprRef ref) const { return symbols[ref.index]; }

@@ -127,7 +127,7 @@ std::string ExprCheck::text(ExprRef root) const {
 }
 
 void ExprCheck::report_wrong_kind(ExprRef ref, const Symbol &symbol, std::string_view wanted) {
-  if (symbol.kind != SymbolKind::None && !is_broken(symbol)) { // which has been reported
+  if (symbol.kind != SymbolKind::None) { // which has been reported
     diagnostics_.report(Diag::WrongKindOfName, file_[ref].range, file_[ref].name,
                         describe(symbol.kind), wanted);
   }
@@ -220,12 +220,12 @@ std::optional<Reference> ExprCheck::check_reference(ExprRef root, const ExprScop
   const ExprKind kind = file_[root].kind;
   if (kind == ExprKind::Name) {
     const Symbol symbol = resolve(root, scope);
-    if (is_broken(symbol)) {
-      return std::nullopt;
-    }
     const ast::Parameter *declared = parameter(symbol, scope);
     if (symbol.kind != SymbolKind::Buffer && (declared == nullptr || !declared->mode)) {
       report_wrong_kind(root, symbol, "a buffer");
+      return std::nullopt;
+    }
+    if (is_broken(symbol)) {
       return std::nullopt;
     }
   } else if (kind != ExprKind::Index) {
@@ -287,7 +287,9 @@ bool ExprCheck::check_name(ExprRef ref, const ExprScope &scope) {
   const Symbol symbol = resolve(ref, scope);
   ValueKind &kind = file_.kinds[ref.index];
   kind = ValueKind::Int;
-  if (is_broken(symbol)) {
+  const bool is_value = symbol.kind != SymbolKind::Module && symbol.kind != SymbolKind::Kernel &&
+                        symbol.kind != SymbolKind::Def && symbol.kind != SymbolKind::Graph;
+  if (is_value && is_broken(symbol)) {
     return false;
   }
   switch (symbol.kind) {

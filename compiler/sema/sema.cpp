@@ -261,6 +261,9 @@ CheckedProgram check(const ModuleTrees &trees, const SourceFiles &files, const D
     checked.module = module;
     checked.poisoned = checked.file->poisoned;
     checked.names_in_errors = checked.file->names_in_errors;
+    for (const ast::Def &def : checked.file->defs) {
+      checked.names_in_def_errors.push_back(def.names_in_errors);
+    }
     checked.symbols.resize(checked.file->exprs.size());
     checked.kinds.resize(checked.file->exprs.size(), ValueKind::Int);
     checked.names_buffer.resize(checked.file->exprs.size(), false);

@@ -62,7 +62,7 @@ void StatementCheck::check_def(const ast::Def &def) {
   def_ = &def;
   written_.clear();
   for (const ast::Parameter &parameter : def.parameters) {
-    written_.push_back(file_.names_in_errors.contains(parameter.name.text)); // perhaps
+    written_.push_back(def.names_in_errors.contains(parameter.name.text)); // perhaps
   }
   const Scope &parameters = def_scopes_[calls_.size() - 1];
   scope_ = &parameters;
@@ -129,40 +129,43 @@ void StatementCheck::check_statement(const ast::Statement &statement, Scope &sco
 
 void StatementCheck::mark_broken(const ast::Statement &statement) {
   program_.broken.insert(&statement);
-  note_names(statement);
-  for (std::size_t i = 0; def_ != nullptr && i < def_->parameters.size(); ++i) {
-    // Perhaps the statement is meant to write it.
-    written_[i] = written_[i] || file_.names_in_errors.contains(def_->parameters[i].name.text);
+  std::set<std::string_view> names;
+  add_names(statement, names);
+  if (def_ != nullptr) {
+    for (std::size_t i = 0; i < def_->parameters.size(); ++i) {
+      // Perhaps the statement is meant to write it.
+      written_[i] = written_[i] || names.contains(def_->parameters[i].name.text);
+    }
+    file_.names_in_def_errors[calls_.size() - 1].insert(names.begin(), names.end());
   }
+  file_.names_in_errors.merge(names);
 }
 
-void StatementCheck::note_names(const ast::Statement &statement) {
-  if (const auto *copy = std::get_if<ast::CopyStatement>(&statement.action)) {
-    note_names({copy->destination, copy->source});
-  } else if (const auto *fill = std::get_if<ast::FillStatement>(&statement.action)) {
-    note_names({fill->destination});
-  } else if (const auto *launch = std::get_if<ast::LaunchStatement>(&statement.action)) {
-    note_names(launch->arguments);
-  } else if (const auto *loop = std::get_if<ast::ForStatement>(&statement.action)) {
-    note_names(loop->body);
-  } else if (const auto *scope = std::get_if<ast::ScopeStatement>(&statement.action)) {
-    note_names(scope->body);
-  }
-}
-
-void StatementCheck::note_names(const ast::Block &block) {
-  for (const ast::Statement &statement : block.statements) {
-    note_names(statement);
-  }
-}
-
-void StatementCheck::note_names(const std::vector<ExprRef> &roots) {
-  for (const ExprRef root : roots) {
+void StatementCheck::add_names(const ast::Statement &statement,
+                               std::set<std::string_view> &names) const {
+  const auto add = [&](ExprRef root) {
     for (std::uint32_t i = file_[root].first; i <= root.index; ++i) {
       if (file_[{i}].kind == ast::ExprKind::Name) {
-        file_.names_in_errors.insert(file_[{i}].name);
+        names.insert(file_[{i}].name);
       }
     }
+  };
+  const auto add_all = [&](const ast::Block &block) {
+    for (const ast::Statement &inner : block.statements) {
+      add_names(inner, names);
+    }
+  };
+  if (const auto *copy = std::get_if<ast::CopyStatement>(&statement.action)) {
+    add(copy->destination);
+    add(copy->source);
+  } else if (const auto *fill = std::get_if<ast::FillStatement>(&statement.action)) {
+    add(fill->destination);
+  } else if (const auto *launch = std::get_if<ast::LaunchStatement>(&statement.action)) {
+    std::for_each(launch->arguments.begin(), launch->arguments.end(), add);
+  } else if (const auto *loop = std::get_if<ast::ForStatement>(&statement.action)) {
+    add_all(loop->body);
+  } else if (const auto *scope = std::get_if<ast::ScopeStatement>(&statement.action)) {
+    add_all(scope->body);
   }
 }
 

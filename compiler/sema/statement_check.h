@@ -55,9 +55,8 @@ private:
   void check_action(const ast::BufferStatement &declared, const ast::Statement &, Scope &scope);
   void check_action(const ast::ConstStatement &declared, const ast::Statement &, Scope &scope);
 
-  void note_names(const ast::Statement &statement);
-  void note_names(const ast::Block &block);
-  void note_names(const std::vector<ast::ExprRef> &roots);
+  /// What the statement reads, writes and calls, its blocks included.
+  void add_names(const ast::Statement &statement, std::set<std::string_view> &names) const;
 
   void check_kernel_launch(const ast::LaunchStatement &launch, const Symbol &callee);
   void check_geometry(const ast::GeometryOverride &geometry);
@@ -84,7 +83,8 @@ private:
   std::vector<OpenBlock> blocks_;
   const ast::Def *def_ = nullptr; ///< the one being checked
   std::vector<bool> written_;     ///< its parameters that the statements so far write
-  std::vector<Scope> def_scopes_; ///< the parameters, parallel to File::defs, as is:
+  // Parallel to File::defs:
+  std::vector<Scope> def_scopes_; ///< the parameters
   std::vector<std::vector<Call>> calls_;
   std::unordered_set<const ast::Statement *> used_labels_;
 };
