@@ -16,13 +16,6 @@ using cgrt::format::ExprId;
 using cgrt::format::ExprOp;
 using cgrt::format::GraphId;
 
-namespace {
-
-/// What loops and calls may come to; more is a mistake, and would not fit any GPU.
-constexpr std::uint64_t max_statements = 10'000'000;
-
-} // namespace
-
 void StatementLowering::lower(const ast::Graph &graph) {
   Target target;
   target.graph.name = graph.name.text;
@@ -66,7 +59,7 @@ bool StatementLowering::spend(const SourceRange &range) {
   if (++statements_ == max_statements) {
     context_.diagnostics.report(Diag::TooManyStatements, range, max_statements);
   }
-  return statements_ < max_statements;
+  return !too_many();
 }
 
 void StatementLowering::add_node(cgrt::format::Work work, const ast::Statement &statement) {
@@ -108,7 +101,11 @@ void StatementLowering::lower_statement(const ast::Statement &statement, Frame &
     blocks_.back().labels[&statement] = nodes;
   }
   for (const ast::Name &name : statement.after) {
-    const LabelTarget &label = context_.checked.labels.at(&name);
+    const auto found = context_.checked.labels.find(&name);
+    if (found == context_.checked.labels.end()) {
+      continue; // its statement has a syntax error
+    }
+    const LabelTarget &label = found->second;
     const auto owner = std::find_if(blocks_.rbegin(), blocks_.rend(), [&](const OpenBlock &open) {
       return open.block == label.block;
     });
@@ -209,15 +206,21 @@ void StatementLowering::lower_action(const ast::ConstStatement &declared, const 
   frame.set_local_const(declared.index, value);
 }
 
-std::vector<Bound> StatementLowering::bind(const ast::LaunchStatement &call, const ast::Def &def,
+std::vector<Bound> StatementLowering::bind(const ast::LaunchStatement &call,
+                                           const CheckedFile &callee, const ast::Def &def,
                                            Frame &frame) {
   std::vector<Bound> arguments;
+  const auto index = static_cast<std::size_t>(&def - callee.file->defs.data());
+  const auto &names_in_errors = callee.names_in_def_errors[index];
   for (std::size_t i = 0; i < call.arguments.size(); ++i) {
     const ast::Parameter &parameter = def.parameters[i];
     if (parameter.mode) {
       View view = frame.view(call.arguments[i]);
       if (view.kept.empty()) { // x[i] serves as [1]
         view.kept.push_back(view.region.ranges.size() - 1);
+      }
+      if (names_in_errors.contains(parameter.name.text)) {
+        context_.unsure_buffers.insert(view.region.buffer);
       }
       arguments.emplace_back(std::move(view));
     } else {
@@ -265,7 +268,7 @@ void StatementLowering::inline_def(const ast::LaunchStatement &call, const Symbo
   const CheckedFile &file = context_.checked[callee];
   const ast::Def &def = file.file->defs[callee.index];
   const std::size_t errors_before = context_.diagnostics.error_count();
-  const std::vector<Bound> arguments = bind(call, def, frame);
+  const std::vector<Bound> arguments = bind(call, file, def, frame);
   if (context_.diagnostics.error_count() != errors_before) {
     return;
   }
@@ -318,6 +321,9 @@ BufferId lower_buffer(const ast::Buffer &buffer, const std::string &name, Frame 
   }
   const BufferId id{static_cast<std::uint32_t>(context.program.buffers.size())};
   context.program.buffers.push_back(std::move(lowered));
+  if (frame.file().names_in_errors.contains(buffer.name.text)) {
+    context.unsure_buffers.insert(id);
+  }
   const ExprId bytes = context.program.exprs.binary(
       ExprOp::Mul, element_count(context.program, whole_view(context.program, id)),
       context.integer(static_cast<std::int64_t>(cgrt::format::size_of(buffer.type))));
