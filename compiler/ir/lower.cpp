@@ -12,9 +12,10 @@ namespace {
 
 class Lowering {
 public:
-  Lowering(const CheckedProgram &checked, const SourceFiles &files, Diagnostics &diagnostics)
+  Lowering(const CheckedProgram &checked, const SourceFiles &files, Diagnostics &diagnostics,
+           std::uint64_t max_statements)
       : context_(checked, files, diagnostics), kernels_(context_),
-        statements_(context_, kernels_, file_buffers_) {}
+        statements_(context_, kernels_, file_buffers_, max_statements) {}
 
   Module run() {
     for (std::uint32_t i = 0; i < context_.files.size(); ++i) {
@@ -70,8 +71,9 @@ private:
 
 } // namespace
 
-Module lower(const CheckedProgram &checked, const SourceFiles &files, Diagnostics &diagnostics) {
-  return Lowering(checked, files, diagnostics).run();
+Module lower(const CheckedProgram &checked, const SourceFiles &files, Diagnostics &diagnostics,
+             std::uint64_t max_statements) {
+  return Lowering(checked, files, diagnostics, max_statements).run();
 }
 
 } // namespace cgc

@@ -56,8 +56,8 @@ void StatementLowering::set_file_buffers(Frame &frame) const {
 
 /// False when the program has become too large, which is reported once.
 bool StatementLowering::spend(const SourceRange &range) {
-  if (++statements_ == max_statements) {
-    context_.diagnostics.report(Diag::TooManyStatements, range, max_statements);
+  if (++statements_ == max_statements_) {
+    context_.diagnostics.report(Diag::TooManyStatements, range, max_statements_);
   }
   return !too_many();
 }
