@@ -5,6 +5,7 @@
 #include "format/expr.h"
 
 #include <cstdint>
+#include <deque>
 #include <optional>
 #include <set>
 #include <vector>
@@ -34,7 +35,8 @@ public:
   /// The table may grow, but must outlive this.
   explicit Polynomials(const cgrt::format::ExprTable &table) : table_(table) {}
 
-  /// Of an integer expression. Equal ones compute the same value, or a fault.
+  /// Of an integer expression. Equal ones compute the same value, or a fault. The result stays
+  /// where it is.
   const Polynomial &of(cgrt::format::ExprId id);
 
   bool equal(cgrt::format::ExprId a, cgrt::format::ExprId b) { return a == b || of(a) == of(b); }
@@ -42,18 +44,17 @@ public:
   /// From now on the value of `id` is taken to be at least 0: an extent, which is checked.
   void assume_nonnegative(cgrt::format::ExprId id);
 
-  /// Whether it is at least 0 for all values of its atoms that the assumptions allow, as far as that
-  /// shows.
+  /// Whether it is at least 0 for all values of its atoms that the assumptions allow, as far as
+  /// that shows.
   bool nonnegative(const Polynomial &polynomial) const;
 
 private:
   Polynomial make(cgrt::format::ExprId id) const;
-  static Polynomial atom(cgrt::format::ExprId id) {
-    return {0, {{{id.index}, 1}}};
-  }
+  static Polynomial atom(cgrt::format::ExprId id) { return {0, {{{id.index}, 1}}}; }
 
   const cgrt::format::ExprTable &table_;
-  std::vector<Polynomial> known_; ///< parallel to the table's first expressions
+  /// Parallel to the table's first expressions; it grows, and those in it stay where they are.
+  std::deque<Polynomial> known_;
   std::set<std::vector<std::uint32_t>> nonnegative_; ///< products of atoms
 };
 
