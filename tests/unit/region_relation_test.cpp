@@ -81,9 +81,11 @@ TEST_F(RegionRelation, OtherBuffersAreElsewhere) {
 TEST_F(RegionRelation, NeighboursInUnitsOfAnExtentAreApart) {
   const Region first = region(times(2, n), n);
   const Region second = region(times(3, n), n);
-  EXPECT_EQ(overlap(polynomials, first, second),
-            Overlap::Maybe); // n may be negative, as far as known
+  const Region further = region(times(4, n), n);
+  EXPECT_EQ(overlap(polynomials, first, second), Overlap::No); // one ends where the other begins
+  EXPECT_EQ(overlap(polynomials, first, further), Overlap::Maybe); // if n were negative
   polynomials.assume_nonnegative(n);
+  EXPECT_EQ(overlap(polynomials, first, further), Overlap::No);
   EXPECT_EQ(overlap(polynomials, first, second), Overlap::No);
   EXPECT_EQ(overlap(polynomials, second, first), Overlap::No);
   EXPECT_EQ(overlap(polynomials, first, region(times(2, n), times(2, n))), Overlap::Maybe); // n = 0
