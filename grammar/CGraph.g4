@@ -100,26 +100,24 @@ reference : name subscript* ;
 
 subscript : '[' slice (',' slice)* ']' ;
 
-slice : expression | expression? ':' expression? ;
+slice : ':' expression? | expression (':' expression?)? ;
 
-expression : binaryChain ('?' expression ':' binaryChain)* ;
+expression : chain ('?' expression ':' chain)* ;
 
-binaryChain : unary (binaryOperator unary)* ;
-
-binaryOperator
-  : '||' | '&&' | '|' | '^' | '&' | '==' | '!=' | '<' | '<=' | '>' | '>=' | '<<' | '>>'
-  | '+' | '-' | '*' | '/' | '%'
+// Operands and operators by turns.
+chain
+  : operand
+    (('||' | '&&' | '|' | '^' | '&' | '==' | '!=' | '<' | '<=' | '>' | '>=' | '<<' | '>>' | '+' | '-'
+      | '*' | '/' | '%') operand)*
   ;
 
-unary : prefixOperator* primary ;
-
-prefixOperator : '-' | '!' | '~' ;
-
-primary
-  : literal=(INTEGER | FLOAT | INFINITE | NOT_A_NUMBER | TRUE | FALSE)
-  | qualifiedName ('(' (callArgument (',' callArgument)*)? ')' | subscript+)?
-  | scalarType '(' expression ')'
-  | '(' expression ')'
+operand
+  : prefix+=('-' | '!' | '~')*
+    ( literal=(INTEGER | FLOAT | INFINITE | NOT_A_NUMBER | TRUE | FALSE)
+    | qualifiedName ('(' (callArgument (',' callArgument)*)? ')' | subscript+)?
+    | scalarType '(' expression ')'
+    | '(' expression ')'
+    )
   ;
 
 callArgument : expression | scalarType ;

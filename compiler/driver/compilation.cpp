@@ -6,6 +6,7 @@
 #include "diag/diagnostics.h"
 #include "emit/dot.h"
 #include "ir/lower.h"
+#include "ir/read.h"
 #include "kernels/kernel_compiler.h"
 #include "parse/modules.h"
 #include "passes/pass.h"
@@ -20,6 +21,10 @@
 namespace cgc {
 
 namespace {
+
+bool is_ir_file(std::string_view path) {
+  return path.ends_with(".cgir");
+}
 
 /// One compilation, phase by phase.
 class Compilation {
@@ -37,6 +42,9 @@ public:
 private:
   /// The table of contents. Each phase has one product and one entry function.
   CompileResult run_phases() {
+    if (is_ir_file(options_.input)) {
+      return run_from_ir();
+    }
     auto defines = parse_defines(options_.defines);
     if (!defines) {
       return fail(CompileStatus::WrongUsage, defines.takeError());
@@ -69,12 +77,34 @@ private:
       return {CompileStatus::InputErrors, ""};
     }
 
+    return finish(module);
+  }
+
+  /// IR has been through the passes.
+  CompileResult run_from_ir() {
+    if (options_.emit == Emit::Ast || !options_.defines.empty()) {
+      return fail(CompileStatus::WrongUsage,
+                  llvm::createStringError(llvm::inconvertibleErrorCode(),
+                                          "%s is IR, which has neither a syntax tree nor consts: "
+                                          "--emit=ast and -D take a .cgraph file",
+                                          options_.input.c_str()));
+    }
+    auto file = timer_.time("read", [&] { return files_.open(options_.input); });
+    if (!file) {
+      return fail(CompileStatus::InputErrors, file.takeError());
+    }
+    auto module = timer_.time("parse", [&] { return read_ir(files_, *file, diagnostics_); });
+    return module ? finish(*module) : CompileResult{CompileStatus::InputErrors, ""};
+  }
+
+  /// The product, from the finished IR.
+  CompileResult finish(Module &module) {
     switch (options_.emit) {
     case Emit::Ast:
     case Emit::Check:
       return done("");
     case Emit::Ir:
-      return done(print(module));
+      return done(print(module, files_));
     case Emit::Dot:
       return done(emit_dot(module.program));
     case Emit::Bundle:

@@ -17,7 +17,7 @@ constexpr int machine_failed = 3;
 cl::OptionCategory category("cgc options");
 
 struct CommandLine {
-  cl::opt<std::string> input{cl::Positional, cl::desc("FILE.cgraph"), cl::Required,
+  cl::opt<std::string> input{cl::Positional, cl::desc("FILE.cgraph or FILE.cgir"), cl::Required,
                              cl::cat(category)};
   cl::opt<std::string> output{
       "o", cl::value_desc("FILE"), cl::cat(category),

@@ -68,8 +68,8 @@ KernelId KernelInstances::add(const Symbol &symbol, const std::vector<ScalarType
     name += (i == 0 ? "<" : ", ") + std::string(cgrt::format::spelling(types[i]));
   }
   name += types.empty() ? "" : ">";
-  kernel.name = context_.unique(context_.kernel_names, name);
-  kernel.symbol = context_.unique(context_.kernel_symbols, identifier("cg_" + name), '_');
+  kernel.name = context_.kernel_names.add(name);
+  kernel.symbol = context_.kernel_symbols.add(identifier("cg_" + name), '_');
   kernel.place = context_.files.place(declared.name.range);
   kernel.inplace = find_attribute(declared.attributes, "inplace") != nullptr;
   for (const ast::Parameter &parameter : declared.parameters) {
@@ -186,8 +186,8 @@ KernelId KernelInstances::add_generated(std::string_view name, ScalarType type,
   Kernel kernel;
   const std::string full =
       std::string(name) + "<" + std::string(cgrt::format::spelling(type)) + ">";
-  kernel.name = context_.unique(context_.kernel_names, full);
-  kernel.symbol = context_.unique(context_.kernel_symbols, identifier("cg_" + full), '_');
+  kernel.name = context_.kernel_names.add(full);
+  kernel.symbol = context_.kernel_symbols.add(identifier("cg_" + full), '_');
   kernel.params = std::move(params);
   kernel.place = context_.files.place(range);
   place->second = {static_cast<std::uint32_t>(context_.program.kernels.size())};

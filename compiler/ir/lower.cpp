@@ -12,9 +12,10 @@ namespace {
 
 class Lowering {
 public:
-  Lowering(const CheckedProgram &checked, const SourceFiles &files, Diagnostics &diagnostics)
+  Lowering(const CheckedProgram &checked, const SourceFiles &files, Diagnostics &diagnostics,
+           std::uint64_t max_statements)
       : context_(checked, files, diagnostics), kernels_(context_),
-        statements_(context_, kernels_, file_buffers_) {}
+        statements_(context_, kernels_, file_buffers_, max_statements) {}
 
   Module run() {
     for (std::uint32_t i = 0; i < context_.files.size(); ++i) {
@@ -32,7 +33,7 @@ public:
     }
     kernels_.add_main_file();
     for (const ast::Graph &graph : main.file->graphs) {
-      context_.graph_names.emplace(graph.name.text);
+      context_.graph_names.add(std::string(graph.name.text));
     }
     for (const ast::Graph &graph : main.file->graphs) {
       statements_.lower(graph);
@@ -70,8 +71,9 @@ private:
 
 } // namespace
 
-Module lower(const CheckedProgram &checked, const SourceFiles &files, Diagnostics &diagnostics) {
-  return Lowering(checked, files, diagnostics).run();
+Module lower(const CheckedProgram &checked, const SourceFiles &files, Diagnostics &diagnostics,
+             std::uint64_t max_statements) {
+  return Lowering(checked, files, diagnostics, max_statements).run();
 }
 
 } // namespace cgc

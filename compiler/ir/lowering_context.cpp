@@ -31,12 +31,17 @@ void LoweringContext::require(ExprId left, Check::Relation relation, ExprId righ
   }
 }
 
-std::string LoweringContext::unique(std::set<std::string> &taken, const std::string &name,
-                                    char separator) {
-  std::string candidate = name;
-  for (std::size_t number = 2; !taken.insert(candidate).second; ++number) {
-    candidate = name + separator + std::to_string(number);
+std::string UniqueNames::add(const std::string &name, char separator) {
+  const auto [place, added] = taken_.emplace(name, 1);
+  if (added) {
+    return name;
   }
+  // The number may have been given as a name, too.
+  std::string candidate;
+  do {
+    candidate = name + separator + std::to_string(++place->second);
+  } while (taken_.contains(candidate));
+  taken_.emplace(candidate, 1);
   return candidate;
 }
 

@@ -8,8 +8,19 @@
 
 #include <set>
 #include <string>
+#include <unordered_map>
 
 namespace cgc {
+
+/// Names of one table of the program.
+class UniqueNames {
+public:
+  /// `name`, or with a number behind it where that is taken.
+  std::string add(const std::string &name, char separator = '.');
+
+private:
+  std::unordered_map<std::string, std::size_t> taken_; ///< and the last number behind it
+};
 
 struct LoweringContext {
   LoweringContext(const CheckedProgram &given_program, const SourceFiles &given_files,
@@ -31,9 +42,6 @@ struct LoweringContext {
                cgrt::format::ExprId right, std::string_view slug, std::string message,
                const SourceRange &range);
 
-  /// `name`, or with a number behind it where that is taken: a name for the program's tables.
-  std::string unique(std::set<std::string> &taken, const std::string &name, char separator = '.');
-
   const CheckedProgram &checked;
   const SourceFiles &files;
   Diagnostics &diagnostics;
@@ -43,7 +51,7 @@ struct LoweringContext {
   std::set<cgrt::format::BufferId> local_buffers; ///< those that blocks declare
   /// Those that statements with an error may write.
   std::set<cgrt::format::BufferId> unsure_buffers;
-  std::set<std::string> buffer_names, kernel_names, kernel_symbols, graph_names;
+  UniqueNames buffer_names, kernel_names, kernel_symbols, graph_names;
 
 private:
   std::set<std::tuple<cgrt::format::ExprId, std::uint8_t, cgrt::format::ExprId>> required_;

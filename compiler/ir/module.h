@@ -5,6 +5,7 @@
 
 #include "format/program.h"
 
+#include <deque>
 #include <string>
 #include <vector>
 
@@ -29,9 +30,24 @@ struct Module {
   std::vector<CodeScope> scopes;            ///< one for each source file with kernels
   std::vector<KernelSource> kernel_sources; ///< parallel to Program::kernels
   std::vector<AfterEdge> after;             ///< ascending by graph; the pass `order` uses them up
+  /// Where Program::files begin in the SourceFiles: a file of IR text stands before them.
+  std::uint32_t first_file = 0;
+  std::deque<std::string> texts; ///< code that stands neither in the SourceFiles nor in cgc
 };
 
 /// The program as text: one line for each thing, expressions numbered. docs/ir.md describes it.
 std::string print(const Module &module);
+
+/// With the kernels' code, so that read_ir() gives the module back.
+std::string print(const Module &module, const SourceFiles &files);
+
+/// The expressions that say nothing in a Quantity and in OptionalExtents, which are then left out
+/// of the text: the first constants 0 and 1 of the table; none where it has none.
+struct NeutralExprs {
+  cgrt::format::ExprId zero, one;
+
+  /// To be told of every expression, in order.
+  void see(cgrt::format::ExprId id, const cgrt::format::Expr &expr);
+};
 
 } // namespace cgc

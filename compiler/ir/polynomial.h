@@ -35,8 +35,8 @@ public:
   /// The table may grow, but must outlive this.
   explicit Polynomials(const cgrt::format::ExprTable &table) : table_(table) {}
 
-  /// Of an integer expression. Equal ones compute the same value, or a fault. The result stays
-  /// where it is.
+  /// Of an integer expression. Equal ones compute the same value, or a fault. The address stays
+  /// valid.
   const Polynomial &of(cgrt::format::ExprId id);
 
   bool equal(cgrt::format::ExprId a, cgrt::format::ExprId b) { return a == b || of(a) == of(b); }
@@ -53,8 +53,7 @@ private:
   static Polynomial atom(cgrt::format::ExprId id) { return {0, {{{id.index}, 1}}}; }
 
   const cgrt::format::ExprTable &table_;
-  /// Parallel to the table's first expressions; it grows, and those in it stay where they are.
-  std::deque<Polynomial> known_;
+  std::deque<Polynomial> known_;                     ///< parallel to the table's first expressions
   std::set<std::vector<std::uint32_t>> nonnegative_; ///< products of atoms
 };
 

@@ -1,9 +1,14 @@
-#include "diag/quoted.h"
+#include "ir/ir_tokens.h"
 #include "ir/module.h"
 
 #include "format/node_kind.h"
 
+#include <llvm/ADT/StringExtras.h>
 #include <llvm/Support/raw_ostream.h>
+
+#include <algorithm>
+#include <cmath>
+#include <span>
 
 namespace cgc {
 
@@ -11,36 +16,39 @@ using cgrt::CallerAccess;
 using cgrt::MemorySpace;
 using cgrt::format::ExprId;
 using cgrt::format::ExprOp;
-using cgrt::format::Place;
+using cgrt::format::OptionalExtents;
+using cgrt::format::Quantity;
 using cgrt::format::Region;
+using cgrt::format::Value;
+using cgrt::format::ValueKind;
 
 namespace {
 
 /// Prints names as they are and everything else by number: `%3` is an expression, `#3` a node.
 class Printer {
 public:
-  explicit Printer(const Module &module) : program_(module.program), out_(text_) {}
+  /// Without files, without code.
+  Printer(const Module &module, const SourceFiles *files)
+      : module_(module), program_(module.program), files_(files), out_(text_) {}
 
   std::string run() {
     print_files();
-    print_exprs();
     for (const auto &param : program_.params) {
-      out_ << "param " << param.name << ": " << cgrt::format::spelling(param.type);
+      out_ << "param " << ir_name(param.name) << ": " << cgrt::format::spelling(param.type);
       if (param.default_value.valid()) {
         out_ << " = " << name(param.default_value);
       }
       end(param.place);
     }
+    print_exprs();
     for (const auto &buffer : program_.buffers) {
       print_buffer(buffer);
     }
-    for (const auto &kernel : program_.kernels) {
-      print_kernel(kernel);
-    }
+    print_kernels();
     for (const auto &check : program_.checks) {
       out_ << "check " << name(check.left)
            << (check.relation == cgrt::format::Check::Relation::Equal ? " == " : " <= ")
-           << name(check.right) << " [" << check.slug << "] " << quoted(check.message);
+           << name(check.right) << " [" << ir_name(check.slug) << "] " << ir_string(check.message);
       end(check.place);
     }
     for (const auto &graph : program_.graphs) {
@@ -53,27 +61,39 @@ private:
   static std::string name(ExprId id) { return "%" + std::to_string(id.index); }
 
   /// The place at which a line's thing stands, and the line's end.
-  void end(const Place &place) {
+  void end(const cgrt::format::Place &place) {
     if (place.line != 0) {
       out_ << " @" << place.file.index << ":" << place.line << ":" << place.column;
     }
     out_ << "\n";
   }
 
+  /// A `.cu` file stands here with its text, for several kernels may be taken from it.
   void print_files() {
+    std::vector<std::string_view> texts(program_.files.size());
+    for (const KernelSource &source : module_.kernel_sources) {
+      if (source.kind == BodyKind::Source) {
+        texts[source.body.range.file.index - module_.first_file] = source.body.text;
+      }
+    }
     for (std::size_t i = 0; i < program_.files.size(); ++i) {
-      out_ << "file " << i << " " << quoted(program_.files[i]) << "\n";
+      out_ << "file " << i << " " << ir_string(program_.files[i]);
+      if (files_ != nullptr && texts[i].data() != nullptr) {
+        out_ << " text " << ir_string(texts[i]);
+      }
+      out_ << "\n";
     }
   }
 
   void print_exprs() {
     for (std::uint32_t i = 0; i < program_.exprs.size(); ++i) {
       const auto &expr = program_.exprs[{i}];
+      neutral_.see({i}, expr);
       out_ << name({i}) << " = " << cgrt::format::spelling(expr.op);
       if (expr.op == ExprOp::Const) {
         print_constant(cgrt::format::Value::from_bits(expr.kind, expr.bits));
       } else if (expr.op == ExprOp::Param) {
-        out_ << " " << program_.params[expr.bits].name;
+        out_ << " " << ir_name(program_.params[expr.bits].name);
       } else if (expr.op == ExprOp::Cast) {
         out_ << " " << cgrt::format::spelling(expr.type);
       }
@@ -86,16 +106,22 @@ private:
     }
   }
 
-  void print_constant(const cgrt::format::Value &value) {
+  void print_constant(const Value &value) {
     constexpr std::string_view kinds[] = {"bool", "int", "uint", "float"};
-    out_ << " " << kinds[static_cast<std::size_t>(value.kind())] << " " << value.text();
+    out_ << " " << kinds[static_cast<std::size_t>(value.kind())] << " ";
+    // There are many NaNs.
+    if (value.kind() == ValueKind::Float && std::isnan(value.as_double())) {
+      out_ << "0x" << llvm::utohexstr(value.bits(), true);
+    } else {
+      out_ << value.text();
+    }
   }
 
   void print_buffer(const cgrt::format::Buffer &buffer) {
     constexpr std::string_view accesses[] = {"", "in ", "out ", "inout "};
     out_ << "buffer " << (buffer.space == MemorySpace::Host ? "host " : "device ")
          << (buffer.mapped ? "mapped " : "") << accesses[static_cast<std::size_t>(buffer.access)]
-         << buffer.name << ": " << cgrt::format::spelling(buffer.type);
+         << ir_name(buffer.name) << ": " << cgrt::format::spelling(buffer.type);
     print_list(buffer.shape, "[", "]");
     end(buffer.place);
   }
@@ -110,8 +136,33 @@ private:
     out_ << close;
   }
 
+  void print_kernels() {
+    if (files_ != nullptr) {
+      for (std::size_t i = 0; i < module_.scopes.size(); ++i) {
+        print_scope(i);
+      }
+    }
+    for (std::size_t i = 0; i < program_.kernels.size(); ++i) {
+      print_kernel(program_.kernels[i]);
+      if (files_ != nullptr) {
+        print_source(module_.kernel_sources[i]);
+      }
+    }
+  }
+
+  void print_scope(std::size_t index) {
+    out_ << "scope " << index << "\n";
+    for (const ConstantSource &constant : module_.scopes[index].constants) {
+      out_ << "  constant " << constant.name << ": " << ir_string(constant.type) << " = "
+           << ir_string(constant.value) << "\n";
+    }
+    for (const CodeText &block : module_.scopes[index].blocks) {
+      print_code("cuda", block);
+    }
+  }
+
   void print_kernel(const cgrt::format::Kernel &kernel) {
-    out_ << "kernel " << kernel.name << " symbol " << kernel.symbol << "(";
+    out_ << "kernel " << ir_name(kernel.name) << " symbol " << kernel.symbol << "(";
     const char *separator = "";
     for (const auto &param : kernel.params) {
       out_ << separator << param.name << ": ";
@@ -122,11 +173,60 @@ private:
       separator = ", ";
     }
     out_ << ")" << (kernel.inplace ? " inplace" : "") << (kernel.strided ? " strided" : "");
+    if (!kernel.cuda_symbol.empty()) {
+      out_ << " cuda_symbol " << ir_string(kernel.cuda_symbol);
+    }
     end(kernel.place);
   }
 
+  void print_source(const KernelSource &source) {
+    out_ << "  scope " << source.scope << "\n";
+    for (const auto &[type_parameter, type] : source.types) {
+      out_ << "  type " << type_parameter << " = " << cgrt::format::spelling(type) << "\n";
+    }
+    switch (source.kind) {
+    case BodyKind::Cuda:
+      print_code("cuda", source.body);
+      break;
+    case BodyKind::Source:
+      out_ << "  source " << source.body.range.file.index - module_.first_file << " symbol "
+           << ir_string(source.cuda_symbol) << "\n";
+      break;
+    case BodyKind::Binary:
+      out_ << "  binary symbol " << ir_string(source.cuda_symbol) << " \""
+           << llvm::toHex(
+                  {reinterpret_cast<const char *>(source.binary.data()), source.binary.size()},
+                  true)
+           << "\"\n";
+      break;
+    }
+    if (source.host) {
+      print_code("host", *source.host);
+    }
+  }
+
+  /// Without a place if it is code of ours, which does not stand where it is said to.
+  void print_code(std::string_view what, const CodeText &code) {
+    out_ << "  " << what << " " << ir_string(code.text);
+    cgrt::format::Place place;
+    if (files_->text(code.range) == code.text) {
+      place = files_->place(code.range);
+      place.file.index -= module_.first_file;
+    }
+    end(place);
+  }
+
+  /// A whole buffer is its name alone.
   void print_region(const Region &region) {
-    out_ << program_[region.buffer].name;
+    const cgrt::format::Buffer &buffer = program_[region.buffer];
+    out_ << ir_name(buffer.name);
+    const auto is_whole = [this](const cgrt::format::Range &range, ExprId extent) {
+      return range.begin == neutral_.zero && range.count == extent;
+    };
+    if (std::equal(region.ranges.begin(), region.ranges.end(), buffer.shape.begin(),
+                   buffer.shape.end(), is_whole)) {
+      return;
+    }
     const char *separator = "[";
     for (const auto &range : region.ranges) {
       out_ << separator << name(range.begin) << " +" << name(range.count);
@@ -135,10 +235,15 @@ private:
     out_ << "]";
   }
 
-  void print_field(cgrt::format::KernelId kernel) { out_ << program_[kernel].name; }
-  void print_field(cgrt::format::GraphId graph) { out_ << program_[graph].name; }
+  void print_field(cgrt::format::KernelId kernel) { out_ << ir_name(program_[kernel].name); }
+  void print_field(cgrt::format::GraphId graph) { out_ << ir_name(program_[graph].name); }
   void print_field(ExprId expr) { out_ << name(expr); }
-  void print_field(const cgrt::format::Extents &extents) { print_list(extents, "", ""); }
+  /// Without the extents at the end that are 1.
+  void print_field(const cgrt::format::Extents &extents) {
+    const auto is_one = [this](ExprId extent) { return extent == neutral_.one; };
+    const auto last = std::find_if_not(extents.rbegin(), extents.rend() - 1, is_one);
+    print_list(std::span(extents.begin(), last.base()), "", "");
+  }
   void print_field(const Region &region) { print_region(region); }
   void print_field(const cgrt::format::Arguments &arguments) {
     const char *separator = "";
@@ -149,8 +254,15 @@ private:
     }
   }
 
+  template <typename Field> bool says_nothing(const Field &) const { return false; }
+  bool says_nothing(const Quantity &quantity) const { return quantity == neutral_.zero; }
+  bool says_nothing(const OptionalExtents &extents) const {
+    return std::all_of(extents.begin(), extents.end(),
+                       [this](ExprId extent) { return extent == neutral_.one; });
+  }
+
   void print_graph(const cgrt::format::Graph &graph) {
-    out_ << (graph.entry ? "" : "child ") << "graph " << graph.name << " {";
+    out_ << (graph.entry ? "" : "child ") << "graph " << ir_name(graph.name) << " {";
     end(graph.place);
     for (std::size_t i = 0; i < graph.nodes.size(); ++i) {
       const auto &node = graph.nodes[i];
@@ -158,20 +270,22 @@ private:
       std::visit(
           [this](const auto &work) {
             for_each_field(work, [this](const cgrt::format::NodeField &field, const auto &value) {
-              out_ << " " << field.name << "(";
-              print_field(value);
-              out_ << ")";
+              if (!says_nothing(value)) {
+                out_ << " " << field.name << "(";
+                print_field(value);
+                out_ << ")";
+              }
             });
           },
           node.work);
       if (!node.name.empty()) {
-        out_ << " named " << quoted(node.name);
+        out_ << " named " << ir_string(node.name);
       }
       const char *separator = " after ";
       for (const auto &dependency : node.dependencies) {
         out_ << separator << "#" << dependency.node.index;
         if (dependency.buffer.valid()) {
-          out_ << "(" << program_[dependency.buffer].name << ")";
+          out_ << "(" << ir_name(program_[dependency.buffer].name) << ")";
         }
         separator = ", ";
       }
@@ -180,15 +294,29 @@ private:
     out_ << "}\n";
   }
 
+  const Module &module_;
   const cgrt::format::Program &program_;
+  const SourceFiles *files_;
+  NeutralExprs neutral_;
   std::string text_;
   llvm::raw_string_ostream out_;
 };
 
 } // namespace
 
+void NeutralExprs::see(ExprId id, const cgrt::format::Expr &expr) {
+  if (expr.op == ExprOp::Const && expr.kind == ValueKind::Int && expr.bits <= 1) {
+    ExprId &neutral = expr.bits == 0 ? zero : one;
+    neutral = neutral.valid() ? neutral : id;
+  }
+}
+
 std::string print(const Module &module) {
-  return Printer(module).run();
+  return Printer(module, nullptr).run();
+}
+
+std::string print(const Module &module, const SourceFiles &files) {
+  return Printer(module, &files).run();
 }
 
 } // namespace cgc

@@ -101,9 +101,10 @@ private:
     }
     // What a block declares is new at each entry; what the file does lives from launch to launch.
     const bool local = context_.local_buffers.contains(region.buffer);
-    if (buffer.access == CallerAccess::Private &&
+    if (buffer.access == CallerAccess::Private && !warned_.contains(region.buffer) &&
         (local ? !may_be_written(region) : graphs.empty())) {
       diagnostics_.report(Diag::Uninitialized, place, buffer.name);
+      warned_.insert(region.buffer);
     }
   }
 
@@ -119,6 +120,7 @@ private:
   const Program &program_;
   const std::vector<NodePlaces> &places_;
   Diagnostics &diagnostics_;
+  std::set<cgrt::format::BufferId> warned_;
   std::vector<std::set<std::size_t>> writers_; ///< entry graphs, by buffer
   std::vector<std::vector<Region>> written_;   ///< by the graph so far, by buffer
 };

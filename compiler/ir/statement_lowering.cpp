@@ -56,8 +56,8 @@ void StatementLowering::set_file_buffers(Frame &frame) const {
 
 /// False when the program has become too large, which is reported once.
 bool StatementLowering::spend(const SourceRange &range) {
-  if (++statements_ == max_statements) {
-    context_.diagnostics.report(Diag::TooManyStatements, range, max_statements);
+  if (++statements_ == max_statements_) {
+    context_.diagnostics.report(Diag::TooManyStatements, range, max_statements_);
   }
   return !too_many();
 }
@@ -289,7 +289,7 @@ void StatementLowering::add_child(const ast::LaunchStatement &call, const Symbol
                                   const ast::Statement &statement, Frame &frame) {
   Target child;
   child.graph.name =
-      context_.unique(context_.graph_names, target_->prefix + frame.text(call.callee));
+      context_.graph_names.add(target_->prefix + frame.text(call.callee));
   child.graph.entry = false;
   child.graph.place = context_.files.place(statement.range);
   child.prefix = target_->prefix;
@@ -303,7 +303,7 @@ void StatementLowering::add_child(const ast::LaunchStatement &call, const Symbol
 BufferId lower_buffer(const ast::Buffer &buffer, const std::string &name, Frame &frame,
                       LoweringContext &context) {
   cgrt::format::Buffer lowered;
-  lowered.name = context.unique(context.buffer_names, name);
+  lowered.name = context.buffer_names.add(name);
   lowered.type = buffer.type;
   lowered.space = buffer.space;
   lowered.access = buffer.access;

@@ -21,22 +21,20 @@ class StatementLowering {
 public:
   /// `file_buffers` may be filled later, but before lower().
   StatementLowering(LoweringContext &context, KernelInstances &kernels,
-                    const FileBuffers &file_buffers)
-      : context_(context), file_buffers_(file_buffers), launches_(context, kernels),
-        memory_(context, kernels) {}
+                    const FileBuffers &file_buffers, std::uint64_t max_statements)
+      : context_(context), file_buffers_(file_buffers), max_statements_(max_statements),
+        launches_(context, kernels), memory_(context, kernels) {}
 
   /// Adds the graph to the program, behind its child graphs.
   void lower(const ast::Graph &graph);
 
   /// Whether the program has become too large, which has been reported.
-  bool too_many() const { return statements_ >= max_statements; }
+  bool too_many() const { return statements_ >= max_statements_; }
 
   /// Of the program's graphs.
   const std::vector<NodePlaces> &places() const { return places_; }
 
 private:
-  /// What loops and calls may come to; more is a mistake, and would not fit any GPU.
-  static constexpr std::uint64_t max_statements = 10'000'000;
 
   /// A graph under construction.
   struct Target {
@@ -91,6 +89,7 @@ private:
 
   LoweringContext &context_;
   const FileBuffers &file_buffers_;
+  std::uint64_t max_statements_;
   LaunchLowering launches_;
   MemoryLowering memory_;
   Target *target_ = nullptr;

@@ -34,6 +34,11 @@ const BinaryOperator &binary_operator(std::string_view text) {
                        [&](const BinaryOperator &entry) { return entry.text == text; });
 }
 
+/// A child whose kind the grammar fixes.
+template <typename T> T &part(const antlr4::ParserRuleContext &tree, std::size_t index) {
+  return static_cast<T &>(*tree.children[index]);
+}
+
 ExprOp prefix_operator(char c) {
   return c == '-' ? ExprOp::Neg : c == '!' ? ExprOp::Not : ExprOp::BitNot;
 }
@@ -93,13 +98,13 @@ ExprRef ExprBuilder::combine(ExprOp op, ExprRef left, ExprRef right) {
 
 /// `a ? b : c ? d : e`, flat in the tree, nests to the right.
 ExprRef ExprBuilder::build(CGraphParser::ExpressionContext &tree) {
-  std::vector<ExprRef> parts;
-  for (antlr4::tree::ParseTree *child : tree.children) {
-    if (auto *chain = dynamic_cast<CGraphParser::BinaryChainContext *>(child)) {
-      parts.push_back(binary_chain(*chain));
-    } else if (auto *middle = dynamic_cast<CGraphParser::ExpressionContext *>(child)) {
-      parts.push_back(build(*middle));
-    }
+  if (tree.children.size() == 1) {
+    return chain(part<CGraphParser::ChainContext>(tree, 0));
+  }
+  std::vector<ExprRef> parts; // with the children `chain ? expression : chain ? …`
+  for (std::size_t i = 0; i < tree.children.size(); i += 2) {
+    parts.push_back(i % 4 == 2 ? build(part<CGraphParser::ExpressionContext>(tree, i))
+                               : chain(part<CGraphParser::ChainContext>(tree, i)));
   }
   ExprRef result = parts.back();
   for (std::size_t i = parts.size() - 1; i >= 2; i -= 2) {
@@ -113,8 +118,12 @@ ExprRef ExprBuilder::build(CGraphParser::ExpressionContext &tree) {
 }
 
 /// Precedence by two stacks; all binary operators are left-associative.
-ExprRef ExprBuilder::binary_chain(CGraphParser::BinaryChainContext &tree) {
-  std::vector<ExprRef> operands;
+ExprRef ExprBuilder::chain(CGraphParser::ChainContext &tree) {
+  const ExprRef first = operand(part<CGraphParser::OperandContext>(tree, 0));
+  if (tree.children.size() == 1) {
+    return first;
+  }
+  std::vector<ExprRef> operands = {first};
   std::vector<BinaryOperator> pending;
   const auto reduce = [&] {
     const ExprRef right = operands.back();
@@ -122,17 +131,14 @@ ExprRef ExprBuilder::binary_chain(CGraphParser::BinaryChainContext &tree) {
     operands.back() = combine(pending.back().op, operands.back(), right);
     pending.pop_back();
   };
-  for (antlr4::tree::ParseTree *child : tree.children) {
-    if (auto *operand = dynamic_cast<CGraphParser::UnaryContext *>(child)) {
-      operands.push_back(unary(*operand));
-      continue;
-    }
-    auto &token = dynamic_cast<CGraphParser::BinaryOperatorContext &>(*child);
+  for (std::size_t i = 1; i < tree.children.size(); i += 2) {
+    const antlr4::Token &token = *part<antlr4::tree::TerminalNode>(tree, i).getSymbol();
     const BinaryOperator &next = binary_operator(text(range(token)));
     while (!pending.empty() && pending.back().precedence >= next.precedence) {
       reduce();
     }
     pending.push_back(next);
+    operands.push_back(operand(part<CGraphParser::OperandContext>(tree, i + 1)));
   }
   while (!pending.empty()) {
     reduce();
@@ -140,21 +146,21 @@ ExprRef ExprBuilder::binary_chain(CGraphParser::BinaryChainContext &tree) {
   return operands.back();
 }
 
-ExprRef ExprBuilder::unary(CGraphParser::UnaryContext &tree) {
-  ExprRef result = primary(dynamic_cast<CGraphParser::PrimaryContext &>(*tree.children.back()));
-  std::size_t prefixes = tree.children.size() - 1;
+ExprRef ExprBuilder::operand(CGraphParser::OperandContext &tree) {
+  ExprRef result = atom(tree);
+  std::size_t prefixes = tree.prefix.size();
+  if (prefixes == 0) {
+    return result;
+  }
   // The least i64 has no positive counterpart: its sign is part of the number.
   Expr &number = file_.exprs[result.index];
-  if (prefixes > 0 && number.kind == ExprKind::Literal &&
-      number.value == ast::Value::of(std::uint64_t{1} << 63) &&
-      text(range(dynamic_cast<CGraphParser::PrefixOperatorContext &>(
-          *tree.children[prefixes - 1]))) == "-") {
+  if (number.kind == ExprKind::Literal && number.value == ast::Value::of(std::uint64_t{1} << 63) &&
+      text(range(*tree.prefix[prefixes - 1])) == "-") {
     number.value = ast::Value::of(std::numeric_limits<std::int64_t>::min());
     --prefixes;
   }
   for (std::size_t i = prefixes; i-- > 0;) {
-    const SourceRange where =
-        range(dynamic_cast<CGraphParser::PrefixOperatorContext &>(*tree.children[i]));
+    const SourceRange where = range(*tree.prefix[i]);
     Expr expr;
     expr.kind = ExprKind::Unary;
     expr.op = prefix_operator(text(where)[0]);
@@ -165,25 +171,29 @@ ExprRef ExprBuilder::unary(CGraphParser::UnaryContext &tree) {
   return result;
 }
 
-ExprRef ExprBuilder::primary(CGraphParser::PrimaryContext &tree) {
+/// The operand without the operators in front of it.
+ExprRef ExprBuilder::atom(CGraphParser::OperandContext &tree) {
   if (tree.literal != nullptr) {
     return literal(*tree.literal);
   }
   if (tree.scalarType() != nullptr) {
+    CGraphParser::ScalarTypeContext &type = *tree.scalarType();
     Expr expr;
     expr.kind = ExprKind::Cast;
-    expr.type = scalar_type(*tree.scalarType());
-    expr.range = range(tree);
+    expr.type = scalar_type(type);
+    expr.range = join(range(type), range(*tree.stop));
     expr.operands = {build(*tree.expression()), {}, {}};
     return add(std::move(expr));
   }
   if (tree.qualifiedName() == nullptr) {
     return build(*tree.expression());
   }
-  if (!tree.subscript().empty()) {
-    return subscripts(qualified_name(*tree.qualifiedName()), tree.subscript());
+  if (tree.children.size() == tree.prefix.size() + 1) {
+    return qualified_name(*tree.qualifiedName());
   }
-  return tree.children.size() > 1 ? call(tree) : qualified_name(*tree.qualifiedName());
+  return tree.subscript().empty()
+             ? call(tree)
+             : subscripts(qualified_name(*tree.qualifiedName()), tree.subscript());
 }
 
 ExprRef ExprBuilder::qualified_name(CGraphParser::QualifiedNameContext &tree) {
@@ -248,10 +258,10 @@ ExprBuilder::build_all(const std::vector<CGraphParser::ExpressionContext *> &tre
   return refs;
 }
 
-ExprRef ExprBuilder::call(CGraphParser::PrimaryContext &tree) {
+ExprRef ExprBuilder::call(CGraphParser::OperandContext &tree) {
   Expr expr;
   expr.kind = ExprKind::Call;
-  expr.range = range(tree);
+  expr.range = join(range(*tree.qualifiedName()), range(*tree.stop));
   CGraphParser::QualifiedNameContext &function = *tree.qualifiedName();
   expr.name = name(*function.name()).text;
   if (function.word() != nullptr) {

@@ -28,11 +28,11 @@ public:
   std::string_view text(const SourceRange &range) const;
 
 private:
-  ast::ExprRef binary_chain(CGraphParser::BinaryChainContext &tree);
-  ast::ExprRef unary(CGraphParser::UnaryContext &tree);
-  ast::ExprRef primary(CGraphParser::PrimaryContext &tree);
+  ast::ExprRef chain(CGraphParser::ChainContext &tree);
+  ast::ExprRef operand(CGraphParser::OperandContext &tree);
+  ast::ExprRef atom(CGraphParser::OperandContext &tree);
   ast::ExprRef literal(const antlr4::Token &token);
-  ast::ExprRef call(CGraphParser::PrimaryContext &tree);
+  ast::ExprRef call(CGraphParser::OperandContext &tree);
   ast::ExprRef subscripts(ast::ExprRef base,
                           const std::vector<CGraphParser::SubscriptContext *> &trees);
   ast::ExprRef slice(CGraphParser::SliceContext &tree);

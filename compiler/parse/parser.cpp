@@ -261,7 +261,10 @@ ast::File parse(const SourceFiles &files, FileId file, Diagnostics &diagnostics)
   // The grammar is SLL, which is faster than full LL and takes the same input.
   parser.getInterpreter<antlr4::atn::ParserATNSimulator>()->setPredictionMode(
       antlr4::atn::PredictionMode::SLL);
-  ast::File result = build_ast(*parser.file(), files, file, diagnostics);
+  AstBuilder builder(parser, files, file, diagnostics);
+  parser.addParseListener(&builder);
+  parser.file();
+  ast::File result = builder.take();
   result.has_syntax_errors = diagnostics.error_count() != errors_before;
   return result;
 }

@@ -31,27 +31,29 @@ ast::Block StatementBuilder::block(CGraphParser::BlockContext &tree) {
   ast::Block result;
   result.statements.reserve(tree.children.size());
   for (antlr4::tree::ParseTree *child : tree.children) {
-    auto *part = dynamic_cast<CGraphParser::StatementContext *>(child);
-    if (part == nullptr) {
-      continue;
-    }
-    if (!is_broken(*part)) {
-      result.statements.push_back(statement(*part));
-      continue;
-    }
-    add_identifiers(*part, file_.names_in_errors);
-    // A label or a declared name may be meant elsewhere.
-    if (part->name() != nullptr) {
-      add_identifiers(*part->name(), file_.poisoned);
-    }
-    auto *action = part->action();
-    if (action != nullptr && action->bufferDeclaration() != nullptr) {
-      poison(*action->bufferDeclaration());
-    } else if (action != nullptr && action->constDeclaration() != nullptr) {
-      poison(*action->constDeclaration());
+    if (auto *part = dynamic_cast<CGraphParser::StatementContext *>(child)) {
+      add(result, *part);
     }
   }
   return result;
+}
+
+void StatementBuilder::add(ast::Block &block, CGraphParser::StatementContext &tree) {
+  if (!is_broken(tree)) {
+    block.statements.push_back(statement(tree));
+    return;
+  }
+  add_identifiers(tree, file_.names_in_errors);
+  // A label or a declared name may be meant elsewhere.
+  if (tree.name() != nullptr) {
+    add_identifiers(*tree.name(), file_.poisoned);
+  }
+  auto *action = tree.action();
+  if (action != nullptr && action->bufferDeclaration() != nullptr) {
+    poison(*action->bufferDeclaration());
+  } else if (action != nullptr && action->constDeclaration() != nullptr) {
+    poison(*action->constDeclaration());
+  }
 }
 
 ast::Statement StatementBuilder::statement(CGraphParser::StatementContext &tree) {

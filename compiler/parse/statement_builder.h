@@ -10,8 +10,8 @@ public:
   StatementBuilder(ast::File &file, ExprBuilder &exprs, Diagnostics &diagnostics)
       : file_(file), exprs_(exprs), diagnostics_(diagnostics) {}
 
-  /// Leaves out the statements that have a syntax error; names that those declare are poisoned.
-  ast::Block block(CGraphParser::BlockContext &tree);
+  /// Adds the statement, unless it has a syntax error; names that it declares are poisoned then.
+  void add(ast::Block &block, CGraphParser::StatementContext &tree);
 
   /// Adds the buffers to the file's and returns which they are.
   ast::BufferStatement buffers(CGraphParser::BufferDeclarationContext &tree,
@@ -22,6 +22,7 @@ public:
   void poison(antlr4::ParserRuleContext &declaration);
 
 private:
+  ast::Block block(CGraphParser::BlockContext &tree);
   void add_identifiers(antlr4::tree::ParseTree &tree, std::set<std::string_view> &names) const;
   ast::Statement statement(CGraphParser::StatementContext &tree);
   void add_action(ast::Statement &statement, CGraphParser::ActionContext &tree);

@@ -13,9 +13,8 @@ constexpr std::size_t max_dimensions = 8;
 
 class KernelCheck {
 public:
-  KernelCheck(const ast::Kernel &kernel, const CheckedFile &file, ExprCheck &exprs,
-              Diagnostics &diagnostics)
-      : kernel_(kernel), file_(file), exprs_(exprs), diagnostics_(diagnostics) {}
+  KernelCheck(const ast::Kernel &kernel, ExprCheck &exprs, Diagnostics &diagnostics)
+      : kernel_(kernel), exprs_(exprs), diagnostics_(diagnostics) {}
 
   KernelClauses run() {
     check_attributes(kernel_.attributes, Attributed::Kernel, "a kernel", {}, exprs_, diagnostics_);
@@ -115,7 +114,6 @@ private:
   }
 
   const ast::Kernel &kernel_;
-  const CheckedFile &file_;
   ExprCheck &exprs_;
   Diagnostics &diagnostics_;
   KernelClauses clauses_;
@@ -150,9 +148,8 @@ void check_buffer(const ast::Buffer &buffer, const ExprScope &scope, ExprCheck &
   check_shape(buffer.shape, buffer.name, scope, exprs, diagnostics);
 }
 
-KernelClauses check_kernel(const ast::Kernel &kernel, const CheckedFile &file, ExprCheck &exprs,
-                           Diagnostics &diagnostics) {
-  return KernelCheck(kernel, file, exprs, diagnostics).run();
+KernelClauses check_kernel(const ast::Kernel &kernel, ExprCheck &exprs, Diagnostics &diagnostics) {
+  return KernelCheck(kernel, exprs, diagnostics).run();
 }
 
 ast::ScalarType parameter_type(const ast::Kernel &kernel, const ast::Parameter &parameter,

@@ -14,8 +14,7 @@ void check_buffer(const ast::Buffer &buffer, const ExprScope &scope, ExprCheck &
                   Diagnostics &diagnostics);
 
 /// A kernel's declaration; its clauses.
-KernelClauses check_kernel(const ast::Kernel &kernel, const CheckedFile &file, ExprCheck &exprs,
-                           Diagnostics &diagnostics);
+KernelClauses check_kernel(const ast::Kernel &kernel, ExprCheck &exprs, Diagnostics &diagnostics);
 
 /// The type of a kernel's parameter when its type parameters stand for `types`.
 ast::ScalarType parameter_type(const ast::Kernel &kernel, const ast::Parameter &parameter,

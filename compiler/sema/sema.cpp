@@ -21,7 +21,7 @@ class FileSema {
 public:
   FileSema(CheckedProgram &program, std::uint32_t module, const SourceFiles &files,
            Diagnostics &diagnostics)
-      : program_(program), checked_(program.files[module]), file_(*checked_.file),
+      : checked_(program.files[module]), file_(*checked_.file),
         is_main_(module + 1 == program.files.size()), diagnostics_(diagnostics),
         exprs_(program, checked_, files, diagnostics),
         statements_(program, checked_, exprs_, diagnostics) {}
@@ -202,7 +202,7 @@ private:
   void check_kernels() {
     for (std::uint32_t i = 0; i < file_.kernels.size(); ++i) {
       check_declaration({SymbolKind::Kernel, i, checked_.module}, [&] {
-        checked_.kernels.push_back(check_kernel(file_.kernels[i], checked_, exprs_, diagnostics_));
+        checked_.kernels.push_back(check_kernel(file_.kernels[i], exprs_, diagnostics_));
       });
       if (file_.kernels[i].body.missing) {
         program_.broken_declarations.insert({SymbolKind::Kernel, i, checked_.module});
@@ -238,7 +238,6 @@ private:
     }
   }
 
-  CheckedProgram &program_;
   CheckedFile &checked_;
   const ast::File &file_;
   bool is_main_;

@@ -1,9 +1,16 @@
 """The examples against NumPy: on the host device under 20 orders, on a GPU as it comes."""
 
+import itertools
+import os
+import pathlib
+import unittest
+
 import harness
 import numpy as np
 
-ORDERS = harness.SEEDS if harness.DEVICE == "host" else range(1)
+DATA = os.environ.get("CGRAPH_TEST_DATA")
+ON_GPU = harness.DEVICE == "cuda"
+ORDERS = range(1) if ON_GPU else harness.SEEDS
 
 
 class SaxpyTest(harness.ToolTest):
@@ -88,6 +95,149 @@ class AbcTest(harness.ToolTest):
     def test_nodes_stand_in_a_row(self):
         report = self.cgrun_json(self.SOURCE, "--in", "x=iota", "--repeat", self.REPLAYS)
         self.assertEqual((report["nodes"], report["edges"]), (3, 2))
+
+
+class GemmBatchTest(harness.ToolTest):
+    SOURCE = harness.EXAMPLES / "gemm_batch.cgraph"
+    # Around a block's tile, rows that no vector load fits, and nothing to add up.
+    SIZES = [
+        (1, 1, 1), (128, 128, 8), (129, 127, 9), (127, 132, 16), (130, 260, 64), (7, 301, 33),
+        (257, 5, 3), (64, 64, 100), (2, 3, 260), (31, 200, 0),
+    ]  # fmt: skip
+
+    def products(self, bundle, batch, m, n, k, seed):
+        """Random A and B and what the program makes of them."""
+        generator = np.random.default_rng(seed)
+        a = generator.normal(size=(batch, m, k)).astype("f4")
+        b = generator.normal(size=(k, n)).astype("f4")
+        np.save(self.path("a.npy"), a)
+        np.save(self.path("b.npy"), b)
+        self.cgrun(
+            bundle, "--set", f"m={m}", "--set", f"n={n}", "--set", f"k={k}", "--seed", seed,
+            "--in", "ha=a.npy", "--in", "hb=b.npy", "--out", "hc=c.npy",
+        )  # fmt: skip
+        c = np.load(self.path("c.npy"))
+        self.assertEqual((c.dtype, c.shape), (np.dtype("f4"), (batch, m, n)))
+        return a, b, c
+
+    def assert_products(self, a, b, c):
+        """Every sum of k products, in any order, is within k + 1 roundings of the exact one."""
+        a, b = a.astype("f8"), b.astype("f8")
+        bound = (b.shape[0] + 1) * 2.0**-24 * (np.abs(a) @ np.abs(b))
+        self.assertTrue((np.abs(c - a @ b) <= bound).all())
+
+    def test_against_numpy(self):
+        bundle = self.bundle(self.SOURCE, "-D", "BATCH=4")
+        for seed, (m, n, k) in enumerate(self.SIZES):
+            with self.subTest(m=m, n=n, k=k):
+                self.assert_products(*self.products(bundle, 4, m, n, k, seed))
+
+    def test_random_orders(self):
+        bundle = self.bundle(self.SOURCE, "-D", "BATCH=7")
+        for seed in ORDERS:
+            with self.subTest(seed=seed):
+                self.assert_products(*self.products(bundle, 7, 20, 30, 10, seed))
+
+    @unittest.skipUnless(ON_GPU, "full size takes a GPU")
+    def test_full_size(self):
+        a, b, c = self.products(self.bundle(self.SOURCE), 100, 1024, 1024, 512, 1)
+        generator = np.random.default_rng(2)
+        for i in range(100):
+            rows = generator.choice(1024, 16, replace=False)
+            self.assert_products(a[i, rows], b, c[i, rows])
+
+    def test_products_wait_for_their_own_operands_alone(self):
+        batch = 100
+        expected = []
+        for copy_in in range(1, 3 * batch, 3):
+            gemm, copy_out = copy_in + 1, copy_in + 2
+            expected += [(0, gemm), (copy_in, gemm), (gemm, copy_out)]
+        self.assertEqual(self.edges(self.SOURCE), sorted(expected))
+
+
+class SobelTest(harness.ToolTest):
+    SOURCE = harness.EXAMPLES / "sobel.cgraph"
+    SIZES = [(1, 1), (1, 50), (50, 1), (2, 2), (16, 16), (17, 15), (33, 47), (128, 31), (200, 333)]
+
+    def expected(self, image):
+        """The two correlations, term by term."""
+        h, w = image.shape
+        around = np.pad(image.astype(int), 1, mode="edge")
+        weights = np.outer([1, 2, 1], [-1, 0, 1])
+        gx, gy = np.zeros((2, h, w), int)
+        for y, x in itertools.product(range(3), repeat=2):
+            gx += weights[y, x] * around[y : y + h, x : x + w]
+            gy += weights[x, y] * around[y : y + h, x : x + w]
+        return np.minimum(np.abs(gx) + np.abs(gy), 255).astype("u1")
+
+    def check(self, bundle, image, seed):
+        h, w = image.shape
+        np.save(self.path("image.npy"), image)
+        self.cgrun(
+            bundle, "--set", f"h={h}", "--set", f"w={w}", "--seed", seed,
+            "--in", "himage=image.npy", "--out", "hedges=edges.npy",
+        )  # fmt: skip
+        result = np.load(self.path("edges.npy"))
+        self.assertEqual(result.dtype, np.dtype("u1"))
+        np.testing.assert_array_equal(result, self.expected(image))
+
+    def test_against_numpy(self):
+        bundle = self.bundle(self.SOURCE)
+        for seed, size in enumerate(self.SIZES):
+            with self.subTest(size=size):
+                # Wide enough to be cut off at 255, narrow enough not to be everywhere.
+                image = np.random.default_rng(seed).integers(0, 100, size).astype("u1")
+                self.check(bundle, image, seed)
+
+    @unittest.skipUnless(DATA, "CGRAPH_TEST_DATA names no folder")
+    def test_photograph(self):
+        bundle = self.bundle(self.SOURCE)
+        image = np.load(pathlib.Path(DATA) / "camera_u8.npy")
+        for seed in ORDERS:
+            with self.subTest(seed=seed):
+                self.check(bundle, image, seed)
+
+
+class PipelineChunksTest(harness.ToolTest):
+    SOURCE = harness.EXAMPLES / "pipeline_chunks.cgraph"
+    CHUNKS = 16
+
+    def check(self, bundle, chunk, seed):
+        x = np.random.default_rng(seed).normal(scale=10, size=self.CHUNKS * chunk).astype("f4")
+        np.save(self.path("x.npy"), x)
+        self.cgrun(
+            bundle, "--set", f"chunk={chunk}", "--seed", seed, "--repeat", 2,
+            "--in", "hx=x.npy", "--out", "hy=y.npy",
+        )  # fmt: skip
+        y = np.load(self.path("y.npy"))
+        self.assertEqual((y.dtype, y.shape), (np.dtype("f4"), x.shape))
+        # Two roundings, each 2^-24, and a little for their product.
+        exact = x.astype("f8") / (1 + np.abs(x.astype("f8")))
+        self.assertTrue((np.abs(y - exact) <= 2.0**-22.99 * np.abs(exact)).all())
+
+    def test_against_numpy(self):
+        bundle = self.bundle(self.SOURCE)
+        for chunk in (1, 255, 256, 257, 1000):
+            with self.subTest(chunk=chunk):
+                self.check(bundle, chunk, chunk)
+
+    def test_random_orders(self):
+        bundle = self.bundle(self.SOURCE)
+        for seed in ORDERS:
+            with self.subTest(seed=seed):
+                self.check(bundle, 100 + seed, seed)
+
+    def test_full_size(self):
+        self.check(self.bundle(self.SOURCE), 1 << 20, 1)
+
+    def test_a_slot_is_filled_again_once_it_was_read(self):
+        expected = []
+        for i in range(self.CHUNKS):
+            copy_in, kernel, copy_out = range(3 * i, 3 * i + 3)
+            expected += [(copy_in, kernel), (kernel, copy_out)]
+            if i + 2 < self.CHUNKS:
+                expected += [(kernel, copy_in + 6), (copy_out, kernel + 6)]
+        self.assertEqual(self.edges(self.SOURCE), sorted(expected))
 
 
 if __name__ == "__main__":

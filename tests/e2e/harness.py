@@ -57,11 +57,16 @@ class ToolTest(unittest.TestCase):
     def cgrun_json(self, *arguments, **options):
         return json.loads(self.cgrun(*arguments, "--json", **options).stdout)
 
-    def bundle(self, source):
+    def bundle(self, source, *options):
         """Compiles for this run's device."""
         target = self.path(pathlib.Path(source).stem + ".cgb")
-        self.run_tool(CGC, source, "-o", target, f"--target={DEVICE}")
+        self.run_tool(CGC, source, "-o", target, f"--target={DEVICE}", *options)
         return target
+
+    def edges(self, source, *options):
+        """The edges of a program with one graph, between places in the order of its statements."""
+        dot = self.run_tool(CGC, source, "--emit=dot", *options).stdout
+        return sorted((int(a), int(b)) for a, b in re.findall(r"^ *n(\d+) -> n(\d+)\b", dot, re.M))
 
     def assert_refused(self, *arguments, status, message, place="cgrun", device=DEVICE):
         """cgrun says one line, `PLACE: error: ...` with `message` in it, and leaves no file."""

@@ -16,7 +16,7 @@ import gpu_probe
 
 config.name = "cgraph"
 config.test_format = lit.formats.ShTest(execute_external=False)
-config.suffixes = [".cgraph", ".test"]
+config.suffixes = [".cgraph", ".cgir", ".test"]
 config.excludes = ["Inputs"]
 config.test_source_root = os.path.dirname(__file__)
 config.test_exec_root = lit_config.params["scratch"]

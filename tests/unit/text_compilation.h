@@ -30,6 +30,7 @@ public:
   const Module &module() const { return module_; }
   const cgrt::format::Program &program() const { return module_.program; }
   const Diagnostics &diagnostics() const { return diagnostics_; }
+  const SourceFiles &files() const { return files_; }
 
   /// "3: undefined: 'x' is not declared", one line for each error, in source order.
   std::string errors() const { return messages(Severity::Error); }
