@@ -288,8 +288,7 @@ void StatementLowering::inline_def(const ast::LaunchStatement &call, const Symbo
 void StatementLowering::add_child(const ast::LaunchStatement &call, const Symbol &callee,
                                   const ast::Statement &statement, Frame &frame) {
   Target child;
-  child.graph.name =
-      context_.graph_names.add(target_->prefix + frame.text(call.callee));
+  child.graph.name = context_.graph_names.add(target_->prefix + frame.text(call.callee));
   child.graph.entry = false;
   child.graph.place = context_.files.place(statement.range);
   child.prefix = target_->prefix;

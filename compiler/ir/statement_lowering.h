@@ -35,7 +35,6 @@ public:
   const std::vector<NodePlaces> &places() const { return places_; }
 
 private:
-
   /// A graph under construction.
   struct Target {
     cgrt::format::Graph graph;
