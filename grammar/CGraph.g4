@@ -189,6 +189,7 @@ WHILE : 'while' ;
 
 CLOSE_BRACE : '}' ;
 SEMICOLON : ';' ;
+OPEN_BRACE : '{' ;
 
 BLOCK : 'block' ;
 GRID : 'grid' ;

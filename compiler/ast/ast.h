@@ -131,6 +131,7 @@ struct KernelBody {
   /// Set by load_modules(): the file's text of a Source; its bytes of a Binary.
   FileId file;
   std::string bytes;
+  bool missing = false; ///< the file cannot be read, which has been reported
 };
 
 struct Kernel {
@@ -211,6 +212,7 @@ struct Def {
   Name name;
   std::vector<Parameter> parameters;
   Block body;
+  std::set<std::string_view> names_in_errors; ///< as of the file
 };
 
 struct Graph {
@@ -235,6 +237,8 @@ struct File {
   std::vector<Name> loops;              ///< the variables of `for` statements
   /// Names in declarations that have a syntax error: their uses are not reported as undefined.
   std::set<std::string_view> poisoned;
+  /// Names in statements that have a syntax error: nobody knows what those do to them.
+  std::set<std::string_view> names_in_errors;
   bool has_syntax_errors = false;
 
   const Expr &operator[](ExprRef ref) const { return exprs[ref.index]; }

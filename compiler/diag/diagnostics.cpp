@@ -182,6 +182,7 @@ std::size_t diagnostic_count() {
 Diagnostic &Diagnostics::add(Diag id, SourceRange range, std::string message) {
   Diagnostic diagnostic{id, range, std::move(message), {}, info(id).severity};
   if (diagnostic.severity == Severity::Error) {
+    ++reported_errors_;
     if (range.valid() && !error_places_.emplace(range.file.index, range.begin).second) {
       dropped_ = std::move(diagnostic);
       return dropped_;

@@ -67,6 +67,8 @@ public:
   void promote_warnings();
 
   std::size_t error_count() const { return errors_; }
+  /// Errors, those included that were dropped: it grows with each that is reported.
+  std::size_t reported_errors() const { return reported_errors_; }
   bool has_errors() const { return errors_ != 0; }
   const std::vector<Diagnostic> &all() const { return diagnostics_; }
 
@@ -90,6 +92,7 @@ private:
   std::set<std::pair<std::uint32_t, std::uint32_t>> error_places_; ///< file and offset
   Diagnostic dropped_{};
   std::size_t errors_ = 0;
+  std::size_t reported_errors_ = 0;
 };
 
 } // namespace cgc

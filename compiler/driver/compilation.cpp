@@ -66,14 +66,7 @@ private:
 
     const CheckedProgram checked =
         timer_.time("sema", [&] { return check(trees, files_, *defines, diagnostics_); });
-    if (!checked.can_lower) {
-      return {CompileStatus::InputErrors, ""};
-    }
-
     Module module = timer_.time("lower", [&] { return lower(checked, files_, diagnostics_); });
-    if (diagnostics_.has_errors()) {
-      return {CompileStatus::InputErrors, ""};
-    }
     verify_after("lower", module);
 
     for (const Pass &pass : passes()) {
@@ -155,6 +148,9 @@ private:
 
   /// A program that breaks a rule here is a bug of the compiler, not of its input.
   void verify_after(std::string_view phase, const Module &module) {
+    if (diagnostics_.has_errors()) {
+      return; // parts of it are missing; the passes look at the rest
+    }
     if (options_.print_after_all) {
       messages_ << "; after " << phase << "\n" << print(module);
     }

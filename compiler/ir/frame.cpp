@@ -23,15 +23,13 @@ Frame::Frame(LoweringContext &context, const CheckedFile &file, std::vector<Boun
 ExprId Frame::scalar(const Symbol &symbol) {
   switch (symbol.kind) {
   case SymbolKind::Const:
-    return context_.program.exprs.constant(
-        *context_.checked[symbol].const_values[symbol.index]);
+    return context_.program.exprs.constant(*context_.checked[symbol].const_values[symbol.index]);
   case SymbolKind::LocalConst:
     return local_consts_.at(symbol.index);
   case SymbolKind::Loop:
     return loops_.at(symbol.index);
   case SymbolKind::Param:
-    return context_.program.exprs.parameter({symbol.index},
-                                            file_.file->params[symbol.index].type);
+    return context_.program.exprs.parameter({symbol.index}, file_.file->params[symbol.index].type);
   case SymbolKind::DefParameter: {
     const auto *value = std::get_if<ExprId>(&arguments_[symbol.index]);
     return value != nullptr ? *value : ExprId{};
@@ -57,8 +55,7 @@ std::optional<std::int64_t> Frame::constant_integer(ast::ExprRef root, std::stri
   if (!value) {
     return std::nullopt;
   }
-  const auto bits =
-      cgrt::format::to_scalar_bits(*value, cgrt::ScalarType::I64);
+  const auto bits = cgrt::format::to_scalar_bits(*value, cgrt::ScalarType::I64);
   if (bits.fault != cgrt::format::Fault::None) {
     context_.diagnostics.report(Diag::ValueOutOfRange, range(root), text(root), value->text(),
                                 "i64");

@@ -33,8 +33,10 @@ std::string identifier(std::string name) {
 void KernelInstances::add_main_file() {
   const CheckedFile &main = context_.checked.main();
   for (std::uint32_t i = 0; i < main.file->kernels.size(); ++i) {
-    if (main.file->kernels[i].type_parameters.empty()) {
-      get({SymbolKind::Kernel, i, main.module}, {});
+    const Symbol kernel = {SymbolKind::Kernel, i, main.module};
+    if (main.file->kernels[i].type_parameters.empty() &&
+        !context_.checked.broken_declarations.contains(kernel)) {
+      get(kernel, {});
     }
   }
 }
@@ -130,6 +132,9 @@ std::uint32_t KernelInstances::scope(const CheckedFile &file) {
   CodeScope scope;
   for (std::size_t i = 0; i < file.file->consts.size(); ++i) {
     const ast::Const &constant = file.file->consts[i];
+    if (!file.const_values[i]) {
+      continue; // an error, and no kernel will be compiled
+    }
     const ast::Expr &expr = file[constant.value];
     // A cast's type, else the one that a C++ literal of that value has.
     std::optional<ScalarType> type;

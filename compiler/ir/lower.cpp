@@ -25,6 +25,9 @@ public:
     Frame frame(context_, main);
     lower_params(frame);
     for (const std::uint32_t index : main.file->file_buffers) {
+      if (is_broken({SymbolKind::Buffer, index, main.module})) {
+        continue;
+      }
       const ast::Buffer &buffer = main.file->buffers[index];
       file_buffers_[index] = lower_buffer(buffer, std::string(buffer.name.text), frame, context_);
     }
@@ -35,15 +38,26 @@ public:
     for (const ast::Graph &graph : main.file->graphs) {
       statements_.lower(graph);
     }
+    if (statements_.too_many()) { // too many to look at, too
+      context_.program.graphs.clear();
+      context_.module.after.clear();
+    }
     check_spaces(context_, statements_.places());
     return std::move(context_.module);
   }
 
 private:
+  bool is_broken(const Symbol &symbol) const {
+    return context_.checked.broken_declarations.contains(symbol);
+  }
+
   void lower_params(Frame &frame) {
-    for (const ast::Param &param : context_.checked.main().file->params) {
-      const ExprId value =
-          param.default_value.valid() ? frame.lower(param.default_value) : ExprId{};
+    const CheckedFile &main = context_.checked.main();
+    const auto &params = main.file->params;
+    for (std::uint32_t i = 0; i < params.size(); ++i) {
+      const ast::Param &param = params[i];
+      const bool has_value = param.default_value.valid() && !main.bad_defaults.contains(i);
+      const ExprId value = has_value ? frame.lower(param.default_value) : ExprId{};
       context_.program.params.push_back({std::string(param.name.text), param.type, value,
                                          context_.files.place(param.name.range)});
     }

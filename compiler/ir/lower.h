@@ -1,4 +1,5 @@
-// Checked syntax trees to Graph IR: every statement becomes a node, in program order, without edges.
+// Checked syntax trees to Graph IR: every statement becomes a node, in program order, without
+// edges.
 #pragma once
 
 #include "diag/diagnostics.h"

@@ -49,6 +49,8 @@ struct LoweringContext {
   cgrt::format::Program &program = module.program;
   Polynomials polynomials{module.program.exprs};
   std::set<cgrt::format::BufferId> local_buffers; ///< those that blocks declare
+  /// Those that statements with an error may write.
+  std::set<cgrt::format::BufferId> unsure_buffers;
   UniqueNames buffer_names, kernel_names, kernel_symbols, graph_names;
 
 private:

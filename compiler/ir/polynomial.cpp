@@ -145,9 +145,8 @@ bool Polynomials::nonnegative(const Polynomial &polynomial) const {
     return by_type || nonnegative_.contains({atom});
   };
   const auto known_term = [&](const Polynomial::Term &term) {
-    return term.coefficient > 0 &&
-           (nonnegative_.contains(term.atoms) ||
-            std::all_of(term.atoms.begin(), term.atoms.end(), known_atom));
+    return term.coefficient > 0 && (nonnegative_.contains(term.atoms) ||
+                                    std::all_of(term.atoms.begin(), term.atoms.end(), known_atom));
   };
   return polynomial.constant >= 0 &&
          std::all_of(polynomial.terms.begin(), polynomial.terms.end(), known_term);

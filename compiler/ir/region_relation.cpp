@@ -73,9 +73,9 @@ Overlap overlap(Polynomials &polynomials, const Region &a, const Region &b) {
     if (empty || distance.ends_before(left, right, 0) || distance.ends_before(right, left, 0)) {
       return Overlap::No;
     }
-    const bool meets =
-        distance.begins_before_end(left, right, 1) && distance.begins_before_end(right, left, 1) &&
-        distance.at_least(left.count, 1) && distance.at_least(right.count, 1);
+    const bool meets = distance.begins_before_end(left, right, 1) &&
+                       distance.begins_before_end(right, left, 1) &&
+                       distance.at_least(left.count, 1) && distance.at_least(right.count, 1);
     result = meets ? result : Overlap::Maybe;
   }
   return result;

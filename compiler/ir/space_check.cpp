@@ -87,6 +87,9 @@ private:
   }
 
   void check_read(const Region &region, const SourceRange &place, std::size_t graph) {
+    if (context_.unsure_buffers.contains(region.buffer)) {
+      return;
+    }
     const Buffer &buffer = program_[region.buffer];
     const auto &graphs = writers_[region.buffer.index];
     if (buffer.access == CallerAccess::Out) {

@@ -59,7 +59,7 @@ bool StatementLowering::spend(const SourceRange &range) {
   if (++statements_ == max_statements_) {
     context_.diagnostics.report(Diag::TooManyStatements, range, max_statements_);
   }
-  return statements_ < max_statements_;
+  return !too_many();
 }
 
 void StatementLowering::add_node(cgrt::format::Work work, const ast::Statement &statement) {
@@ -101,7 +101,11 @@ void StatementLowering::lower_statement(const ast::Statement &statement, Frame &
     blocks_.back().labels[&statement] = nodes;
   }
   for (const ast::Name &name : statement.after) {
-    const LabelTarget &label = context_.checked.labels.at(&name);
+    const auto found = context_.checked.labels.find(&name);
+    if (found == context_.checked.labels.end()) {
+      continue; // its statement has a syntax error
+    }
+    const LabelTarget &label = found->second;
     const auto owner = std::find_if(blocks_.rbegin(), blocks_.rend(), [&](const OpenBlock &open) {
       return open.block == label.block;
     });
@@ -202,15 +206,21 @@ void StatementLowering::lower_action(const ast::ConstStatement &declared, const 
   frame.set_local_const(declared.index, value);
 }
 
-std::vector<Bound> StatementLowering::bind(const ast::LaunchStatement &call, const ast::Def &def,
+std::vector<Bound> StatementLowering::bind(const ast::LaunchStatement &call,
+                                           const CheckedFile &callee, const ast::Def &def,
                                            Frame &frame) {
   std::vector<Bound> arguments;
+  const auto index = static_cast<std::size_t>(&def - callee.file->defs.data());
+  const auto &names_in_errors = callee.names_in_def_errors[index];
   for (std::size_t i = 0; i < call.arguments.size(); ++i) {
     const ast::Parameter &parameter = def.parameters[i];
     if (parameter.mode) {
       View view = frame.view(call.arguments[i]);
       if (view.kept.empty()) { // x[i] serves as [1]
         view.kept.push_back(view.region.ranges.size() - 1);
+      }
+      if (names_in_errors.contains(parameter.name.text)) {
+        context_.unsure_buffers.insert(view.region.buffer);
       }
       arguments.emplace_back(std::move(view));
     } else {
@@ -258,7 +268,7 @@ void StatementLowering::inline_def(const ast::LaunchStatement &call, const Symbo
   const CheckedFile &file = context_.checked[callee];
   const ast::Def &def = file.file->defs[callee.index];
   const std::size_t errors_before = context_.diagnostics.error_count();
-  const std::vector<Bound> arguments = bind(call, def, frame);
+  const std::vector<Bound> arguments = bind(call, file, def, frame);
   if (context_.diagnostics.error_count() != errors_before) {
     return;
   }
@@ -278,8 +288,7 @@ void StatementLowering::inline_def(const ast::LaunchStatement &call, const Symbo
 void StatementLowering::add_child(const ast::LaunchStatement &call, const Symbol &callee,
                                   const ast::Statement &statement, Frame &frame) {
   Target child;
-  child.graph.name =
-      context_.graph_names.add(target_->prefix + frame.text(call.callee));
+  child.graph.name = context_.graph_names.add(target_->prefix + frame.text(call.callee));
   child.graph.entry = false;
   child.graph.place = context_.files.place(statement.range);
   child.prefix = target_->prefix;
@@ -311,6 +320,9 @@ BufferId lower_buffer(const ast::Buffer &buffer, const std::string &name, Frame 
   }
   const BufferId id{static_cast<std::uint32_t>(context.program.buffers.size())};
   context.program.buffers.push_back(std::move(lowered));
+  if (frame.file().names_in_errors.contains(buffer.name.text)) {
+    context.unsure_buffers.insert(id);
+  }
   const ExprId bytes = context.program.exprs.binary(
       ExprOp::Mul, element_count(context.program, whole_view(context.program, id)),
       context.integer(static_cast<std::int64_t>(cgrt::format::size_of(buffer.type))));

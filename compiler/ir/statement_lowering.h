@@ -28,6 +28,9 @@ public:
   /// Adds the graph to the program, behind its child graphs.
   void lower(const ast::Graph &graph);
 
+  /// Whether the program has become too large, which has been reported.
+  bool too_many() const { return statements_ >= max_statements_; }
+
   /// Of the program's graphs.
   const std::vector<NodePlaces> &places() const { return places_; }
 
@@ -76,7 +79,8 @@ private:
   void inline_def(const ast::LaunchStatement &call, const Symbol &callee, Frame &frame);
   void add_child(const ast::LaunchStatement &call, const Symbol &callee,
                  const ast::Statement &statement, Frame &frame);
-  std::vector<Bound> bind(const ast::LaunchStatement &call, const ast::Def &def, Frame &frame);
+  std::vector<Bound> bind(const ast::LaunchStatement &call, const CheckedFile &callee,
+                          const ast::Def &def, Frame &frame);
   void set_file_buffers(Frame &frame) const;
   void check_def_shape(const ast::LaunchStatement &call, const ast::Def &def, std::size_t index,
                        const View &view, Frame &frame, Frame &callee);

@@ -55,12 +55,11 @@ std::vector<StridedDimension> strided_dimensions(Program &program, Polynomials &
       // Where the dimension inside is whole, both are one.
       const bool joins =
           !dimensions.empty() &&
-          polynomials.equal(program.exprs.binary(ExprOp::Mul, dimensions.back().count,
-                                                 dimensions.back().stride),
-                            stride);
+          polynomials.equal(
+              program.exprs.binary(ExprOp::Mul, dimensions.back().count, dimensions.back().stride),
+              stride);
       if (joins) {
-        dimensions.back().count =
-            program.exprs.binary(ExprOp::Mul, count, dimensions.back().count);
+        dimensions.back().count = program.exprs.binary(ExprOp::Mul, count, dimensions.back().count);
       } else {
         dimensions.push_back({count, stride});
       }

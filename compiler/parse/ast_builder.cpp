@@ -6,6 +6,7 @@
 #include "parse/string_literal.h"
 
 #include <algorithm>
+#include <utility>
 
 namespace cgc {
 
@@ -25,6 +26,9 @@ void AstBuilder::enterEveryRule(antlr4::ParserRuleContext *rule) {
   const bool declaration = kind == CGraphParser::RuleDeclaration;
   // A statement inside of another one belongs to that.
   const bool statement = kind == CGraphParser::RuleStatement && open_.size() == 1;
+  if (declaration) {
+    names_outside_ = std::exchange(file_.names_in_errors, {});
+  }
   if (declaration || statement) {
     open_.push_back({rule, std::move(parser_.getTreeTracker())});
     parser_.getTreeTracker() = {};
@@ -40,6 +44,7 @@ void AstBuilder::exitEveryRule(antlr4::ParserRuleContext *rule) {
   } else {
     add_declaration(dynamic_cast<CGraphParser::DeclarationContext &>(*rule));
     block_ = {};
+    file_.names_in_errors.merge(names_outside_);
   }
   rule->children.clear();
   parser_.getTreeTracker().reset();
@@ -69,8 +74,8 @@ void AstBuilder::add_declaration(CGraphParser::DeclarationContext &tree) {
   } else if (auto *block = tree.cudaDeclaration()) {
     file_.cuda_blocks.push_back(body_range(*block->RAW_BODY()->getSymbol()));
   } else if (auto *def = tree.defDeclaration()) {
-    file_.defs.push_back(
-        {exprs_.word(*def->word()), parameters(*def->parameters()), std::move(block_)});
+    file_.defs.push_back({exprs_.word(*def->word()), parameters(*def->parameters()),
+                          std::move(block_), file_.names_in_errors});
   } else if (auto *graph = tree.graphDeclaration()) {
     file_.graphs.push_back({exprs_.name(*graph->name()), std::move(block_), attributes});
   }
@@ -80,10 +85,17 @@ void AstBuilder::add_declaration(CGraphParser::DeclarationContext &tree) {
 /// make its calls fail.
 void AstBuilder::add_broken(CGraphParser::DeclarationContext &tree) {
   auto *graph = tree.graphDeclaration();
-  if (graph == nullptr) {
-    statements_.poison(tree);
-  } else if (graph->name() != nullptr && graph->block() != nullptr && !is_broken(*graph->name())) {
+  if (graph != nullptr && graph->name() != nullptr && graph->block() != nullptr &&
+      !is_broken(*graph->name())) {
     file_.graphs.push_back({exprs_.name(*graph->name()), std::move(block_), {}});
+    return;
+  }
+  for (antlr4::tree::ParseTree *child : tree.children) {
+    auto *declaration = dynamic_cast<antlr4::ParserRuleContext *>(child);
+    if (declaration != nullptr &&
+        dynamic_cast<CGraphParser::AttributeContext *>(child) == nullptr) {
+      statements_.poison(*declaration);
+    }
   }
 }
 

@@ -47,8 +47,9 @@ private:
   Diagnostics &diagnostics_;
   ExprBuilder exprs_;
   StatementBuilder statements_;
-  std::vector<OpenRule> open_; ///< a declaration, and a statement in it
-  ast::Block block_;           ///< the statements of the open declaration
+  std::vector<OpenRule> open_;               ///< a declaration, and a statement in it
+  ast::Block block_;                         ///< the statements of the open declaration
+  std::set<std::string_view> names_outside_; ///< names_in_errors of the declarations before it
 };
 
 } // namespace cgc

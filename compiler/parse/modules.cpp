@@ -163,31 +163,33 @@ private:
       return;
     }
     const auto file = locate(body.path, from, body.range);
-    if (!file) {
-      return;
-    }
+    body.missing = !file || !read(body, *file);
+  }
+
+  bool read(ast::KernelBody &body, const std::string &file) {
     if (body.kind == ast::BodyKind::Binary) {
-      auto buffer = llvm::MemoryBuffer::getFile(*file, /*IsText=*/false);
-      if (buffer) {
-        body.bytes = (*buffer)->getBuffer().str();
-      } else {
+      auto buffer = llvm::MemoryBuffer::getFile(file, /*IsText=*/false);
+      if (!buffer) {
         diagnostics_.report(Diag::ImportFailed, body.range,
-                            "cannot read '" + *file + "': " + buffer.getError().message());
+                            "cannot read '" + file + "': " + buffer.getError().message());
+        return false;
       }
-      return;
+      body.bytes = (*buffer)->getBuffer().str();
+      return true;
     }
-    const std::string key = identity(*file);
+    const std::string key = identity(file);
     if (const auto known = sources_.find(key); known != sources_.end()) {
       body.file = known->second;
-      return;
+      return true;
     }
-    auto opened = files_.open(*file);
-    if (opened) {
-      body.file = *opened;
-      sources_.emplace(key, *opened);
-    } else {
+    auto opened = files_.open(file);
+    if (!opened) {
       diagnostics_.report(Diag::ImportFailed, body.range, llvm::toString(opened.takeError()));
+      return false;
     }
+    body.file = *opened;
+    sources_.emplace(key, *opened);
+    return true;
   }
 
   SourceFiles &files_;

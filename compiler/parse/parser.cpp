@@ -25,6 +25,30 @@ std::string bytes_as_characters(std::string_view text) {
   return utf8;
 }
 
+/// Begins a declaration or statement, or ends a block, whether or not a ';' was forgotten.
+bool starts_something_new(std::size_t token) {
+  switch (token) {
+  case antlr4::Token::EOF:
+  case CGraphParser::CHILD:
+  case CGraphParser::CONST:
+  case CGraphParser::DEF:
+  case CGraphParser::FOR:
+  case CGraphParser::IMPORT:
+  case CGraphParser::SYNC:
+  case CGraphParser::PARAM:
+  case CGraphParser::HOST:
+  case CGraphParser::DEVICE:
+  case CGraphParser::KERNEL:
+  case CGraphParser::GRAPH:
+  case CGraphParser::COPY:
+  case CGraphParser::FILL:
+  case CGraphParser::CLOSE_BRACE:
+    return true;
+  default:
+    return false;
+  }
+}
+
 /// Turns the parser's complaints into diagnostics.
 class SyntaxErrors : public antlr4::BaseErrorListener {
 public:
@@ -34,14 +58,22 @@ public:
 
   void syntaxError(antlr4::Recognizer *recognizer, antlr4::Token *offending, std::size_t /*line*/,
                    std::size_t /*column*/, const std::string & /*message*/,
-                   std::exception_ptr /*error*/) override {
+                   std::exception_ptr error) override {
     const bool at_end = offending->getType() == antlr4::Token::EOF;
     if (at_end && tokens_.stopped()) {
       return; // what made the tokens stop has been reported
     }
+    auto &parser = dynamic_cast<antlr4::Parser &>(*recognizer);
+    const antlr4::Token *before =
+        offending->getTokenIndex() == 0
+            ? nullptr
+            : parser.getTokenStream()->get(offending->getTokenIndex() - 1);
+    if (before != nullptr && tokens_.is_unterminated(*before)) {
+      return; // what is missing may stand behind its end
+    }
     const auto size = static_cast<std::uint32_t>(files_[file_].text().size());
     SourceRange range = {file_, size, size};
-    std::string found = "the end of the file";
+    std::string found = "end of file";
     if (!at_end) {
       range = {file_, static_cast<std::uint32_t>(offending->getStartIndex()),
                static_cast<std::uint32_t>(offending->getStopIndex() + 1)};
@@ -57,8 +89,12 @@ public:
       diagnostics_.report(Diag::NotInThisVersion, range, files_.text(range));
       return;
     }
-    auto &parser = dynamic_cast<antlr4::Parser &>(*recognizer);
-    diagnostics_.report(Diag::UnexpectedToken, range, found, expected(parser));
+    const antlr4::misc::IntervalSet tokens = tokens_at(parser, error);
+    if (const auto end = end_of_unfinished_line(before, *offending, tokens)) {
+      range = {file_, *end, *end};
+      found = "end of line";
+    }
+    diagnostics_.report(Diag::UnexpectedToken, range, found, expected(parser, tokens));
   }
 
 private:
@@ -87,12 +123,61 @@ private:
     }
   }
 
+  /// Where the line in front of the token ends, if it is that line which lacks something.
+  std::optional<std::uint32_t> end_of_unfinished_line(const antlr4::Token *before,
+                                                      const antlr4::Token &offending,
+                                                      const antlr4::misc::IntervalSet &tokens) {
+    if (before == nullptr || !(tokens.contains(std::size_t{CGraphParser::SEMICOLON}) ||
+                               starts_something_new(offending.getType()))) {
+      return std::nullopt;
+    }
+    switch (before->getType()) {
+    case CGraphParser::SEMICOLON:
+    case CGraphParser::CLOSE_BRACE:
+    case CGraphParser::OPEN_BRACE:
+    case CGraphParser::RAW_BODY:
+      return std::nullopt; // nothing was begun there
+    default:
+      break;
+    }
+    const auto end = static_cast<std::uint32_t>(before->getStopIndex() + 1);
+    const auto begin = static_cast<std::uint32_t>(offending.getStartIndex());
+    const bool same_line =
+        files_.place({file_, end, end}).line == files_.place({file_, begin, begin}).line;
+    return same_line ? std::nullopt : std::optional(end);
+  }
+
+  /// What may stand at the offending token. Where the parser looked ahead for an alternative, it
+  /// still stands at the first token of all.
+  static antlr4::misc::IntervalSet tokens_at(antlr4::Parser &parser,
+                                             const std::exception_ptr &error) {
+    try {
+      if (error) {
+        std::rethrow_exception(error);
+      }
+    } catch (const antlr4::NoViableAltException &none) {
+      antlr4::misc::IntervalSet tokens;
+      if (none.getDeadEndConfigs() != nullptr) {
+        for (const auto &config : none.getDeadEndConfigs()->configs) {
+          for (const auto &transition : config->state->transitions) {
+            if (!transition->isEpsilon()) {
+              tokens.addAll(transition->label());
+            }
+          }
+        }
+      }
+      return tokens;
+    } catch (const antlr4::RecognitionException &) { // the parser stands at the token
+    }
+    return parser.getExpectedTokens();
+  }
+
   /// "; expected ';' or ','", or nothing where the list would be too long to help.
-  static std::string expected(antlr4::Parser &parser) {
+  static std::string expected(antlr4::Parser &parser, const antlr4::misc::IntervalSet &tokens) {
     const antlr4::dfa::Vocabulary &vocabulary = parser.getVocabulary();
     std::vector<std::string> names;
     bool takes_name = false;
-    for (const auto token : parser.getExpectedTokens().toList()) {
+    for (const auto token : tokens.toList()) {
       const auto type = static_cast<std::size_t>(token);
       if (type == CGraphParser::IDENTIFIER) {
         takes_name = true;
@@ -154,30 +239,6 @@ private:
     case CGraphParser::RuleCopyStatement:
     case CGraphParser::RuleFillStatement:
     case CGraphParser::RuleLaunchStatement:
-      return true;
-    default:
-      return false;
-    }
-  }
-
-  /// Where skipping must stop, whether or not a ';' was forgotten.
-  static bool starts_something_new(std::size_t token) {
-    switch (token) {
-    case antlr4::Token::EOF:
-    case CGraphParser::CHILD:
-    case CGraphParser::CONST:
-    case CGraphParser::DEF:
-    case CGraphParser::FOR:
-    case CGraphParser::IMPORT:
-    case CGraphParser::SYNC:
-    case CGraphParser::PARAM:
-    case CGraphParser::HOST:
-    case CGraphParser::DEVICE:
-    case CGraphParser::KERNEL:
-    case CGraphParser::GRAPH:
-    case CGraphParser::COPY:
-    case CGraphParser::FILL:
-    case CGraphParser::CLOSE_BRACE:
       return true;
     default:
       return false;

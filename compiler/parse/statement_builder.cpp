@@ -5,10 +5,26 @@
 
 namespace cgc {
 
-void StatementBuilder::poison(antlr4::tree::ParseTree &tree) {
-  for_each_identifier(tree, [this](const antlr4::Token &token) {
-    file_.poisoned.insert(exprs_.text(exprs_.range(token)));
-  });
+void StatementBuilder::add_identifiers(antlr4::tree::ParseTree &tree,
+                                       std::set<std::string_view> &names) const {
+  for_each_identifier(
+      tree, [&](const antlr4::Token &token) { names.insert(exprs_.text(exprs_.range(token))); });
+}
+
+void StatementBuilder::poison(antlr4::ParserRuleContext &declaration) {
+  add_identifiers(declaration, file_.names_in_errors);
+  bool named = false;
+  for (antlr4::tree::ParseTree *child : declaration.children) {
+    const bool is_name = dynamic_cast<CGraphParser::NameContext *>(child) != nullptr ||
+                         dynamic_cast<CGraphParser::WordContext *>(child) != nullptr;
+    if (is_name && !is_broken(*child)) {
+      add_identifiers(*child, file_.poisoned);
+      named = true;
+    }
+  }
+  if (!named) { // it may be any of the words there
+    add_identifiers(declaration, file_.poisoned);
+  }
 }
 
 ast::Block StatementBuilder::block(CGraphParser::BlockContext &tree) {
@@ -27,13 +43,16 @@ void StatementBuilder::add(ast::Block &block, CGraphParser::StatementContext &tr
     block.statements.push_back(statement(tree));
     return;
   }
+  add_identifiers(tree, file_.names_in_errors);
   // A label or a declared name may be meant elsewhere.
   if (tree.name() != nullptr) {
-    poison(*tree.name());
+    add_identifiers(*tree.name(), file_.poisoned);
   }
-  if (tree.action() != nullptr && (tree.action()->bufferDeclaration() != nullptr ||
-                                   tree.action()->constDeclaration() != nullptr)) {
-    poison(*tree.action());
+  auto *action = tree.action();
+  if (action != nullptr && action->bufferDeclaration() != nullptr) {
+    poison(*action->bufferDeclaration());
+  } else if (action != nullptr && action->constDeclaration() != nullptr) {
+    poison(*action->constDeclaration());
   }
 }
 

@@ -18,10 +18,12 @@ public:
                                const ast::Attributes &attributes);
   ast::Const constant(CGraphParser::ConstDeclarationContext &tree);
   ast::Attributes attributes(const std::vector<CGraphParser::AttributeContext *> &trees);
-  void poison(antlr4::tree::ParseTree &tree);
+  /// Uses of the names that a declaration with a syntax error declares will not be reported.
+  void poison(antlr4::ParserRuleContext &declaration);
 
 private:
   ast::Block block(CGraphParser::BlockContext &tree);
+  void add_identifiers(antlr4::tree::ParseTree &tree, std::set<std::string_view> &names) const;
   ast::Statement statement(CGraphParser::StatementContext &tree);
   void add_action(ast::Statement &statement, CGraphParser::ActionContext &tree);
   ast::LaunchStatement launch(CGraphParser::LaunchStatementContext &tree);

@@ -24,6 +24,11 @@ std::unique_ptr<antlr4::Token> TokenSource::nextToken() {
     if (report_unusable(*next)) {
       continue;
     }
+    if (next->getType() == UNTERMINATED_STRING) {
+      diagnostics_.report(Diag::UnterminatedString, range(*next));
+      unterminated_.insert(next->getStartIndex());
+      dynamic_cast<antlr4::CommonToken &>(*next).setType(STRING);
+    }
     const bool opens_body = body_follows_ && source_.text()[next->getStartIndex()] == '{';
     body_follows_ = next->getType() == CUDA || next->getType() == HOST;
     if (opens_body) {
@@ -73,9 +78,6 @@ bool TokenSource::report_unusable(const antlr4::Token &lexed) {
     diagnostics_.report(Diag::UnterminatedComment, opening);
     return true;
   }
-  case UNTERMINATED_STRING:
-    diagnostics_.report(Diag::UnterminatedString, range(lexed));
-    return true;
   default:
     return false;
   }

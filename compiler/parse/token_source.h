@@ -7,6 +7,7 @@
 
 #include <memory>
 #include <optional>
+#include <set>
 #include <string>
 #include <string_view>
 
@@ -25,6 +26,10 @@ public:
 
   /// Whether an error made the tokens end before the file does.
   bool stopped() const { return stopped_; }
+  /// Whether it is a string without an end, which took the rest of its line with it.
+  bool is_unterminated(const antlr4::Token &string) const {
+    return unterminated_.contains(string.getStartIndex());
+  }
 
 private:
   std::unique_ptr<antlr4::Token> raw_body(std::unique_ptr<antlr4::Token> brace);
@@ -38,7 +43,8 @@ private:
   Diagnostics &diagnostics_;
   bool body_follows_ = false;
   bool stopped_ = false;
-  std::string open_; ///< the brackets that are open
+  std::set<std::size_t> unterminated_; ///< offsets of strings
+  std::string open_;                   ///< the brackets that are open
 };
 
 /// Offset just behind the brace that closes the one at `open`, or nothing. Braces in strings,

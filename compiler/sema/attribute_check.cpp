@@ -36,9 +36,8 @@ constexpr auto attributes_known = std::to_array<AttributeInfo>({
 });
 
 /// Of the language, but not of this version.
-constexpr auto attributes_to_come =
-    std::to_array<std::string_view>({"cancellable", "concurrent", "device_launch", "explicit",
-                                     "external", "timing", "updatable"});
+constexpr auto attributes_to_come = std::to_array<std::string_view>(
+    {"cancellable", "concurrent", "device_launch", "explicit", "external", "timing", "updatable"});
 
 std::string_view describe(Takes takes) {
   switch (takes) {
@@ -103,8 +102,9 @@ void check_attributes(const ast::Attributes &attributes, Attributed what, std::s
 }
 
 const ast::Attribute *find_attribute(const ast::Attributes &attributes, std::string_view name) {
-  const auto found = std::find_if(attributes.begin(), attributes.end(),
-                                  [name](const ast::Attribute &it) { return it.name.text == name; });
+  const auto found =
+      std::find_if(attributes.begin(), attributes.end(),
+                   [name](const ast::Attribute &it) { return it.name.text == name; });
   return found == attributes.end() ? nullptr : &*found;
 }
 

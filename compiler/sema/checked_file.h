@@ -4,7 +4,9 @@
 #include "ast/ast.h"
 #include "parse/modules.h"
 
+#include <compare>
 #include <cstdint>
+#include <set>
 #include <string_view>
 #include <unordered_map>
 #include <unordered_set>
@@ -35,7 +37,7 @@ struct Symbol {
   std::uint32_t module = 0; ///< the file it is declared in
   std::uint32_t owner = 0;
 
-  bool operator==(const Symbol &) const = default;
+  auto operator<=>(const Symbol &) const = default;
 };
 
 /// A kernel's clauses, each looked up once.
@@ -56,6 +58,13 @@ struct CheckedFile {
   /// Parallel to File::consts: the value, or nothing where it has an error.
   std::vector<std::optional<ast::Value>> const_values;
   std::vector<KernelClauses> kernels; ///< parallel to File::kernels
+  /// Declared twice, so that nobody knows which is meant, or in what has a syntax error: uses are
+  /// not reported.
+  std::set<std::string_view> poisoned;
+  std::set<std::uint32_t> bad_defaults; ///< params whose default has an error
+  /// Names in statements that have an error: of the file, and of each of its defs.
+  std::set<std::string_view> names_in_errors;
+  std::vector<std::set<std::string_view>> names_in_def_errors;
 
   const ast::Expr &operator[](ast::ExprRef ref) const { return (*file)[ref]; }
   const Symbol &symbol(ast::ExprRef ref) const { return symbols[ref.index]; }
@@ -72,9 +81,9 @@ struct CheckedProgram {
   /// Of calls of generic kernels, in the order of their type parameters.
   std::unordered_map<const ast::LaunchStatement *, std::vector<ast::ScalarType>> type_arguments;
   std::unordered_map<const ast::Name *, LabelTarget> labels;
-  /// Whether it can be lowered: everything outside the statements is right.
-  bool can_lower = false;
-  /// Statements with an error, which lowering leaves out.
+  /// Declarations and statements with an error, and statements that use such a declaration;
+  /// lowering leaves them out.
+  std::set<Symbol> broken_declarations;
   std::unordered_set<const ast::Statement *> broken;
 
   const CheckedFile &main() const { return files.back(); }

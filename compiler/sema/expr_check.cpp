@@ -79,35 +79,47 @@ Symbol ExprCheck::resolve(ExprRef ref, const ExprScope &scope) {
   Symbol symbol;
   if (name.qualifier.empty()) {
     symbol = find(name.name, scope);
-    if (symbol.kind == SymbolKind::None && !file_.file->poisoned.contains(name.name)) {
-      diagnostics_.report(Diag::UndefinedName, name.range, name.name, "");
+    if (symbol.kind == SymbolKind::None) {
+      report_undefined({name.name, name.range}, file_, name.name, "");
+      return {};
     }
   } else {
     const Symbol module = find(name.qualifier, scope);
     const std::string full = std::string(name.qualifier) + "." + std::string(name.name);
     if (module.kind != SymbolKind::Module) {
-      if (!file_.file->poisoned.contains(name.qualifier)) {
-        diagnostics_.report(Diag::UndefinedName, name.range, full,
-                            "; '" + std::string(name.qualifier) + "' is no imported module");
-      }
+      report_undefined({name.qualifier, name.range}, file_, full,
+                       "; '" + std::string(name.qualifier) + "' is no imported module");
       return {};
     }
     used_.emplace(file_.module, SymbolKind::Module, module.index);
     const auto index = file_.file->imports[module.index].module;
     if (!index) {
-      return {}; // the import has the error
+      ++silent_failures_; // the import has the error
+      return {};
     }
     const CheckedFile &other = program_.files[*index];
     const auto found = other.names.find(name.name);
-    if (found != other.names.end() && found->second.kind != SymbolKind::Module) {
-      symbol = found->second;
-    } else if (!other.file->poisoned.contains(name.name)) {
-      diagnostics_.report(Diag::UndefinedName, name.range, full, "");
+    if (found == other.names.end() || found->second.kind == SymbolKind::Module) {
+      report_undefined({name.name, name.range}, other, full, "");
+      return {};
     }
+    symbol = found->second;
+  }
+  if (is_broken(symbol)) {
+    ++silent_failures_;
   }
   file_.symbols[ref.index] = symbol;
   used_.emplace(symbol.module, symbol.kind, symbol.index);
   return symbol;
+}
+
+void ExprCheck::report_undefined(const ast::Name &name, const CheckedFile &declared_in,
+                                 std::string_view shown, std::string_view why) {
+  if (declared_in.poisoned.contains(name.text)) {
+    ++silent_failures_;
+  } else {
+    diagnostics_.report(Diag::UndefinedName, name.range, shown, why);
+  }
 }
 
 std::string ExprCheck::text(ExprRef root) const {
@@ -213,8 +225,12 @@ std::optional<Reference> ExprCheck::check_reference(ExprRef root, const ExprScop
       report_wrong_kind(root, symbol, "a buffer");
       return std::nullopt;
     }
+    if (is_broken(symbol)) {
+      return std::nullopt;
+    }
   } else if (kind != ExprKind::Index) {
-    diagnostics_.report(Diag::WrongKindOfName, file_[root].range, "this", "a scalar", "a buffer");
+    diagnostics_.report(Diag::WrongKindOfName, file_[root].range, text(root), "a scalar",
+                        "a buffer");
     return std::nullopt;
   }
   if (!check_nodes(root, scope)) {
@@ -271,13 +287,19 @@ bool ExprCheck::check_name(ExprRef ref, const ExprScope &scope) {
   const Symbol symbol = resolve(ref, scope);
   ValueKind &kind = file_.kinds[ref.index];
   kind = ValueKind::Int;
+  const bool is_value = symbol.kind != SymbolKind::Module && symbol.kind != SymbolKind::Kernel &&
+                        symbol.kind != SymbolKind::Def && symbol.kind != SymbolKind::Graph;
+  if (is_value && is_broken(symbol)) {
+    return false;
+  }
   switch (symbol.kind) {
   case SymbolKind::None:
     return false;
   case SymbolKind::Const: {
     const auto &value = program_[symbol].const_values[symbol.index];
     kind = value ? value->kind() : ValueKind::Int;
-    return value.has_value(); // without one its own declaration has the error
+    silent_failures_ += value ? 0 : 1; // its own declaration has the error
+    return value.has_value();
   }
   case SymbolKind::LocalConst:
     kind = file_.kinds[file_.file->local_consts[symbol.index].value.index];
@@ -433,8 +455,7 @@ bool ExprCheck::check_call(ExprRef ref, const ExprScope &scope) {
       return false;
     }
     if (wanted && (given.kind != ExprKind::Name || !is_reference(argument))) {
-      diagnostics_.report(Diag::WrongKindOfName, given.range,
-                          given.kind == ExprKind::Name ? given.name : "this",
+      diagnostics_.report(Diag::WrongKindOfName, given.range, text(argument),
                           given.kind == ExprKind::Index ? "a slice" : "a scalar", "a buffer");
       return false;
     }

@@ -60,12 +60,23 @@ public:
   /// "a kernel", "a buffer"
   static std::string_view describe(SymbolKind kind);
 
+  /// Grows with each error, and with each use of what has an error elsewhere.
+  std::size_t failures() const { return diagnostics_.reported_errors() + silent_failures_; }
+
+  /// Whether the declaration has an error; what uses it says nothing then.
+  bool is_broken(const Symbol &symbol) const {
+    return program_.broken_declarations.contains(symbol);
+  }
+
   /// What has been read or called: (module, kind, index).
   const std::set<std::tuple<std::uint32_t, SymbolKind, std::uint32_t>> &used() const {
     return used_;
   }
 
 private:
+  /// Says nothing where the name's declaration has an error.
+  void report_undefined(const ast::Name &name, const CheckedFile &declared_in,
+                        std::string_view shown, std::string_view why);
   /// Checks all nodes of the expression; references are allowed anywhere here.
   bool check_nodes(ast::ExprRef root, const ExprScope &scope);
   bool check_node(ast::ExprRef ref, const ExprScope &scope);
@@ -90,6 +101,7 @@ private:
   const SourceFiles &files_;
   Diagnostics &diagnostics_;
   std::set<std::tuple<std::uint32_t, SymbolKind, std::uint32_t>> used_;
+  std::size_t silent_failures_ = 0;
 };
 
 /// "1 argument", "2 dimensions"

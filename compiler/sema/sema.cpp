@@ -21,7 +21,7 @@ class FileSema {
 public:
   FileSema(CheckedProgram &program, std::uint32_t module, const SourceFiles &files,
            Diagnostics &diagnostics)
-      : checked_(program.files[module]), file_(*checked_.file),
+      : program_(program), checked_(program.files[module]), file_(*checked_.file),
         is_main_(module + 1 == program.files.size()), diagnostics_(diagnostics),
         exprs_(program, checked_, files, diagnostics),
         statements_(program, checked_, exprs_, diagnostics) {}
@@ -34,8 +34,9 @@ public:
     check_consts(defines);
     check_params();
     check_buffers();
-    for (const ast::Kernel &kernel : file_.kernels) {
-      checked_.kernels.push_back(check_kernel(kernel, exprs_, diagnostics_));
+    check_kernels();
+    for (const ast::Def &def : file_.defs) {
+      statements_.check_head(def);
     }
     if (is_main_ && file_.graphs.empty() && !file_.has_syntax_errors) {
       diagnostics_.report(Diag::NoGraph, {file_.id, 0, 0});
@@ -46,21 +47,10 @@ public:
     for (const ast::Def &def : file_.defs) {
       statements_.check_def(def);
     }
+    refuse_recursion();
     for (const ast::Graph &graph : file_.graphs) {
       statements_.check_graph(graph);
     }
-  }
-
-  /// False after reporting a def that calls itself, directly or through others. Imports have no
-  /// cycles, so it does so within its file.
-  bool refuse_recursion() {
-    std::vector<State> states(file_.defs.size(), State::New);
-    for (std::size_t def = 0; def < file_.defs.size(); ++def) {
-      if (!follow_calls(def, states)) {
-        return false;
-      }
-    }
-    return true;
   }
 
   void warn_unused(const SourceFiles &files) {
@@ -70,24 +60,32 @@ public:
 private:
   enum class State : std::uint8_t { New, Open, Done };
 
-  bool follow_calls(std::size_t def, std::vector<State> &states) {
-    if (states[def] != State::New || def >= statements_.calls().size()) {
-      return true;
+  /// Reports defs that call themselves, directly or through others. Imports have no cycles, so they
+  /// do so within their file.
+  void refuse_recursion() {
+    std::vector<State> states(file_.defs.size(), State::New);
+    for (std::size_t def = 0; def < file_.defs.size(); ++def) {
+      follow_calls(def, states);
+    }
+  }
+
+  /// The calls that close a circle are errors, and without them there is none.
+  void follow_calls(std::size_t def, std::vector<State> &states) {
+    if (states[def] != State::New) {
+      return;
     }
     states[def] = State::Open;
     for (const StatementCheck::Call &call : statements_.calls()[def]) {
       path_.push_back(&call);
       if (states[call.callee.index] == State::Open) {
         report_recursion(call.callee.index);
-        return false;
-      }
-      if (!follow_calls(call.callee.index, states)) {
-        return false;
+        statements_.mark_broken(*call.statement);
+      } else {
+        follow_calls(call.callee.index, states);
       }
       path_.pop_back();
     }
     states[def] = State::Done;
-    return true;
   }
 
   void report_recursion(std::size_t def) {
@@ -114,6 +112,7 @@ private:
     } else {
       diagnostics_.report(Diag::Redefined, name.range, name.text)
           .notes.push_back({declarations_.at(name.text), "the first declaration"});
+      program_.broken_declarations.insert(checked_.names.at(name.text)); // whichever is meant
     }
   }
 
@@ -138,6 +137,7 @@ private:
   void refuse_in_import() {
     const auto refuse = [this](const ast::Name &name, std::string_view what) {
       diagnostics_.report(Diag::NotImportable, name.range, name.text, what);
+      program_.broken_declarations.insert(checked_.names.at(name.text));
     };
     for (const ast::Param &param : file_.params) {
       refuse(param.name, "a param");
@@ -158,8 +158,7 @@ private:
       // In order, so that a const can use those above it only.
       const std::size_t index = static_cast<std::size_t>(&declaration - file_.consts.data());
       if (check_uses(declaration.value, index) && exprs_.check(declaration.value, scope)) {
-        checked_.const_values[index] =
-            evaluate(declaration.value, checked_, exprs_, diagnostics_);
+        checked_.const_values[index] = evaluate(declaration.value, checked_, exprs_, diagnostics_);
       }
       const auto define = defines.find(std::string(declaration.name.text));
       if (is_main_ && define != defines.end()) {
@@ -186,26 +185,60 @@ private:
 
   void check_params() {
     const ExprScope scope = {nullptr, nullptr, false, false, "the default of a param"};
-    for (const ast::Param &param : file_.params) {
+    for (std::uint32_t i = 0; i < file_.params.size(); ++i) {
+      const ast::Param &param = file_.params[i];
+      const std::size_t failures_before = exprs_.failures();
       if (param.default_value.valid() && exprs_.check(param.default_value, scope)) {
         check_conversion(param.default_value, param.type,
                          "param '" + std::string(param.name.text) + "'", checked_, exprs_,
                          diagnostics_);
       }
-    }
-  }
-
-  void check_buffers() {
-    std::set<std::uint32_t> shapes; // buffers declared together share one
-    for (const std::uint32_t index : file_.file_buffers) {
-      const ast::Buffer &buffer = file_.buffers[index];
-      if (shapes.insert(buffer.shape.front().index).second) {
-        check_buffer(buffer, {nullptr, nullptr, true, false, "a buffer's shape"}, exprs_,
-                     diagnostics_);
+      if (exprs_.failures() != failures_before) {
+        checked_.bad_defaults.insert(i);
       }
     }
   }
 
+  void check_kernels() {
+    for (std::uint32_t i = 0; i < file_.kernels.size(); ++i) {
+      check_declaration({SymbolKind::Kernel, i, checked_.module}, [&] {
+        checked_.kernels.push_back(check_kernel(file_.kernels[i], exprs_, diagnostics_));
+      });
+      if (file_.kernels[i].body.missing) {
+        program_.broken_declarations.insert({SymbolKind::Kernel, i, checked_.module});
+      }
+    }
+  }
+
+  /// Statements that use a declaration which `check` finds wrong will not be lowered.
+  template <typename Check> void check_declaration(const Symbol &symbol, Check check) {
+    const std::size_t failures_before = exprs_.failures();
+    check();
+    if (exprs_.failures() != failures_before) {
+      program_.broken_declarations.insert(symbol);
+    }
+  }
+
+  void check_buffers() {
+    Symbol first; // of those declared together, which share a shape
+    for (const std::uint32_t index : file_.file_buffers) {
+      const ast::Buffer &buffer = file_.buffers[index];
+      const Symbol symbol = {SymbolKind::Buffer, index, checked_.module};
+      const bool shared = first.kind != SymbolKind::None &&
+                          file_.buffers[first.index].shape.front() == buffer.shape.front();
+      if (!shared) {
+        first = symbol;
+        check_declaration(symbol, [&] {
+          check_buffer(buffer, {nullptr, nullptr, true, false, "a buffer's shape"}, exprs_,
+                       diagnostics_);
+        });
+      } else if (exprs_.is_broken(first)) {
+        program_.broken_declarations.insert(symbol);
+      }
+    }
+  }
+
+  CheckedProgram &program_;
   CheckedFile &checked_;
   const ast::File &file_;
   bool is_main_;
@@ -226,6 +259,11 @@ CheckedProgram check(const ModuleTrees &trees, const SourceFiles &files, const D
     CheckedFile &checked = program.files[module];
     checked.file = trees[module].get();
     checked.module = module;
+    checked.poisoned = checked.file->poisoned;
+    checked.names_in_errors = checked.file->names_in_errors;
+    for (const ast::Def &def : checked.file->defs) {
+      checked.names_in_def_errors.push_back(def.names_in_errors);
+    }
     checked.symbols.resize(checked.file->exprs.size());
     checked.kinds.resize(checked.file->exprs.size(), ValueKind::Int);
     checked.names_buffer.resize(checked.file->exprs.size(), false);
@@ -235,10 +273,8 @@ CheckedProgram check(const ModuleTrees &trees, const SourceFiles &files, const D
     semas.push_back(std::make_unique<FileSema>(program, module, files, diagnostics));
     semas.back()->check_declarations(defines);
   }
-  program.can_lower = !diagnostics.has_errors();
   for (const auto &sema : semas) {
     sema->check_statements();
-    program.can_lower = sema->refuse_recursion() && program.can_lower;
   }
   if (!diagnostics.has_errors()) {
     semas.back()->warn_unused(files);

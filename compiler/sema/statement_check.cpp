@@ -34,30 +34,42 @@ void StatementCheck::check_graph(const ast::Graph &graph) {
   check_block(graph.body, nullptr);
 }
 
-void StatementCheck::check_def(const ast::Def &def) {
-  const auto index = static_cast<std::uint32_t>(&def - file_.file->defs.data());
-  calls_.resize(file_.file->defs.size());
-  def_ = &def;
-  written_.assign(def.parameters.size(), false);
-  Scope parameters;
+void StatementCheck::check_head(const ast::Def &def) {
+  const auto index = static_cast<std::uint32_t>(def_scopes_.size());
+  const std::size_t failures_before = exprs_.failures();
+  Scope &parameters = def_scopes_.emplace_back();
   for (std::uint32_t i = 0; i < def.parameters.size(); ++i) {
-    declare(parameters, def.parameters[i].name,
-            {SymbolKind::DefParameter, i, file_.module, index});
-  }
-  scope_ = &parameters;
-  const ExprScope shapes = {nullptr, &parameters, true, false, "a parameter's shape"};
-  for (const ast::Parameter &parameter : def.parameters) {
+    const ast::Parameter &parameter = def.parameters[i];
+    const Symbol symbol = {SymbolKind::DefParameter, i, file_.module, index};
+    declare(parameters, parameter.name, symbol);
     if (parameter.type_name) {
       diagnostics_.report(Diag::UndefinedName, parameter.type_name->range,
                           parameter.type_name->text, "; only kernels are generic");
+      program_.broken_declarations.insert(symbol);
     }
+  }
+  const ExprScope shapes = {nullptr, &parameters, true, false, "a parameter's shape"};
+  for (const ast::Parameter &parameter : def.parameters) {
     check_shape(parameter.shape, parameter.name, shapes, exprs_, diagnostics_);
   }
-  const std::size_t errors_before = diagnostics_.error_count();
+  if (exprs_.failures() != failures_before) {
+    program_.broken_declarations.insert({SymbolKind::Def, index, file_.module});
+  }
+}
+
+void StatementCheck::check_def(const ast::Def &def) {
+  calls_.emplace_back();
+  def_ = &def;
+  written_.clear();
+  for (const ast::Parameter &parameter : def.parameters) {
+    written_.push_back(def.names_in_errors.contains(parameter.name.text)); // perhaps
+  }
+  const Scope &parameters = def_scopes_[calls_.size() - 1];
+  scope_ = &parameters;
   check_block(def.body, &parameters);
   for (std::size_t i = 0; i < def.parameters.size(); ++i) {
     const ast::Parameter &parameter = def.parameters[i];
-    if (parameter.mode == Mode::Out && !written_[i] && errors_before == diagnostics_.error_count()) {
+    if (parameter.mode == Mode::Out && !written_[i]) {
       diagnostics_.report(Diag::DefNeverWrites, parameter.name.range, parameter.name.text,
                           def.name.text);
     }
@@ -70,6 +82,7 @@ void StatementCheck::declare(Scope &scope, const ast::Name &name, const Symbol &
   if (!added) {
     diagnostics_.report(Diag::Redefined, name.range, name.text)
         .notes.push_back({place->second.range, "the first declaration"});
+    program_.broken_declarations.insert(place->second.symbol); // whichever is meant
   }
 }
 
@@ -101,17 +114,58 @@ void StatementCheck::collect_labels(OpenBlock &open) {
 }
 
 void StatementCheck::check_statement(const ast::Statement &statement, Scope &scope) {
-  const std::size_t errors_before = diagnostics_.error_count();
+  const std::size_t failures_before = exprs_.failures();
   check_statement_attributes(statement);
   check_after(statement);
-  const bool head_is_good = diagnostics_.error_count() == errors_before;
-  std::visit([&](const auto &action) { check_action(action, statement, scope); },
-             statement.action);
+  const bool head_is_good = exprs_.failures() == failures_before;
+  std::visit([&](const auto &action) { check_action(action, statement, scope); }, statement.action);
   // A block goes on without those of its statements that are broken.
   const bool has_block = std::holds_alternative<ast::ScopeStatement>(statement.action) ||
                          std::holds_alternative<ast::ForStatement>(statement.action);
-  if (has_block ? !head_is_good : diagnostics_.error_count() != errors_before) {
-    program_.broken.insert(&statement);
+  if (has_block ? !head_is_good : exprs_.failures() != failures_before) {
+    mark_broken(statement);
+  }
+}
+
+void StatementCheck::mark_broken(const ast::Statement &statement) {
+  program_.broken.insert(&statement);
+  std::set<std::string_view> names;
+  add_names(statement, names);
+  if (def_ != nullptr) {
+    for (std::size_t i = 0; i < def_->parameters.size(); ++i) {
+      // Perhaps the statement is meant to write it.
+      written_[i] = written_[i] || names.contains(def_->parameters[i].name.text);
+    }
+    file_.names_in_def_errors[calls_.size() - 1].insert(names.begin(), names.end());
+  }
+  file_.names_in_errors.merge(names);
+}
+
+void StatementCheck::add_names(const ast::Statement &statement,
+                               std::set<std::string_view> &names) const {
+  const auto add = [&](ExprRef root) {
+    for (std::uint32_t i = file_[root].first; i <= root.index; ++i) {
+      if (file_[{i}].kind == ast::ExprKind::Name) {
+        names.insert(file_[{i}].name);
+      }
+    }
+  };
+  const auto add_all = [&](const ast::Block &block) {
+    for (const ast::Statement &inner : block.statements) {
+      add_names(inner, names);
+    }
+  };
+  if (const auto *copy = std::get_if<ast::CopyStatement>(&statement.action)) {
+    add(copy->destination);
+    add(copy->source);
+  } else if (const auto *fill = std::get_if<ast::FillStatement>(&statement.action)) {
+    add(fill->destination);
+  } else if (const auto *launch = std::get_if<ast::LaunchStatement>(&statement.action)) {
+    std::for_each(launch->arguments.begin(), launch->arguments.end(), add);
+  } else if (const auto *loop = std::get_if<ast::ForStatement>(&statement.action)) {
+    add_all(loop->body);
+  } else if (const auto *scope = std::get_if<ast::ScopeStatement>(&statement.action)) {
+    add_all(scope->body);
   }
 }
 
@@ -215,13 +269,13 @@ void StatementCheck::check_action(const ast::FillStatement &fill, const ast::Sta
   }
 }
 
-void StatementCheck::check_action(const ast::LaunchStatement &launch, const ast::Statement &,
-                                  Scope &) {
+void StatementCheck::check_action(const ast::LaunchStatement &launch,
+                                  const ast::Statement &statement, Scope &) {
   const Symbol callee = exprs_.resolve(launch.callee, expr_scope());
   if (callee.kind == SymbolKind::Kernel) {
     check_kernel_launch(launch, callee);
   } else if (callee.kind == SymbolKind::Def) {
-    check_def_call(launch, callee);
+    check_def_call(launch, statement, callee);
   } else {
     exprs_.report_wrong_kind(launch.callee, callee, "a kernel or a def");
   }
@@ -239,8 +293,7 @@ bool StatementCheck::check_count(const ast::LaunchStatement &launch, std::string
   return false;
 }
 
-void StatementCheck::check_kernel_launch(const ast::LaunchStatement &launch,
-                                         const Symbol &callee) {
+void StatementCheck::check_kernel_launch(const ast::LaunchStatement &launch, const Symbol &callee) {
   const ast::Kernel &kernel = program_[callee].file->kernels[callee.index];
   if (launch.child) {
     diagnostics_.report(Diag::ChildKernel, file_[launch.callee].range, kernel.name.text);
@@ -267,7 +320,7 @@ void StatementCheck::check_kernel_launch(const ast::LaunchStatement &launch,
     }
   }
   std::vector<ScalarType> types;
-  if (!good || !deduce(launch, kernel, references, types)) {
+  if (!good || exprs_.is_broken(callee) || !deduce(launch, kernel, references, types)) {
     return;
   }
   const std::string callee_name = named("kernel", kernel.name);
@@ -369,11 +422,11 @@ bool StatementCheck::deduce(const ast::LaunchStatement &launch, const ast::Kerne
   return true;
 }
 
-void StatementCheck::check_def_call(const ast::LaunchStatement &launch, const Symbol &callee) {
+void StatementCheck::check_def_call(const ast::LaunchStatement &launch,
+                                    const ast::Statement &statement, const Symbol &callee) {
   const ast::Def &def = program_[callee].file->defs[callee.index];
   if (def_ != nullptr && callee.module == file_.module) {
-    const auto caller = static_cast<std::size_t>(def_ - file_.file->defs.data());
-    calls_[caller].push_back({callee, file_[launch.callee].range});
+    calls_.back().push_back({callee, file_[launch.callee].range, &statement});
   }
   if (launch.geometry) {
     diagnostics_.report(Diag::GeometryOfDef, launch.geometry->range, def.name.text);
@@ -386,7 +439,7 @@ void StatementCheck::check_def_call(const ast::LaunchStatement &launch, const Sy
     const ExprRef argument = launch.arguments[i];
     const ast::Parameter &parameter = def.parameters[i];
     if (!parameter.mode) {
-      if (exprs_.check(argument, expr_scope())) {
+      if (exprs_.check(argument, expr_scope()) && !exprs_.is_broken(callee)) {
         check_conversion(argument, parameter.type,
                          "argument '" + std::string(parameter.name.text) + "' of " + callee_name,
                          file_, exprs_, diagnostics_);
@@ -394,7 +447,7 @@ void StatementCheck::check_def_call(const ast::LaunchStatement &launch, const Sy
       continue;
     }
     const auto given = exprs_.check_reference(argument, expr_scope());
-    if (!given) {
+    if (!given || exprs_.is_broken(callee)) {
       continue;
     }
     check_element_type(argument, *given, parameter, parameter.type, callee_name);
@@ -410,17 +463,15 @@ void StatementCheck::check_def_call(const ast::LaunchStatement &launch, const Sy
 
 void StatementCheck::check_action(const ast::ForStatement &loop, const ast::Statement &statement,
                                   Scope &) {
-  const std::size_t errors_before = diagnostics_.error_count();
   const ExprScope bounds = expr_scope("a bound of 'for'", true);
-  exprs_.check_integer(loop.begin, bounds, "a bound of 'for'");
-  exprs_.check_integer(loop.end, bounds, "a bound of 'for'");
-  if (diagnostics_.error_count() != errors_before) {
-    program_.broken.insert(&statement);
+  const bool begin = exprs_.check_integer(loop.begin, bounds, "a bound of 'for'");
+  const bool end = exprs_.check_integer(loop.end, bounds, "a bound of 'for'");
+  if (!begin || !end) {
+    mark_broken(statement);
   }
   Scope scope;
   scope.parent = scope_;
-  declare(scope, file_.file->loops[loop.variable],
-          {SymbolKind::Loop, loop.variable, file_.module});
+  declare(scope, file_.file->loops[loop.variable], {SymbolKind::Loop, loop.variable, file_.module});
   check_block(loop.body, &scope);
 }
 
@@ -431,24 +482,31 @@ void StatementCheck::check_action(const ast::ScopeStatement &inner, const ast::S
 
 void StatementCheck::check_action(const ast::BufferStatement &declared, const ast::Statement &,
                                   Scope &scope) {
+  const std::size_t failures_before = exprs_.failures();
+  check_buffer(file_.file->buffers[declared.first],
+               {nullptr, scope_, true, true, "a buffer's shape"}, exprs_, diagnostics_);
+  const bool good = exprs_.failures() == failures_before;
   for (std::uint32_t i = declared.first; i < declared.first + declared.count; ++i) {
     const ast::Buffer &buffer = file_.file->buffers[i];
-    if (i == declared.first) {
-      check_buffer(buffer, {nullptr, scope_, true, true, "a buffer's shape"}, exprs_,
-                   diagnostics_);
-    }
     if (buffer.access != ast::CallerAccess::Private) {
       diagnostics_.report(Diag::LocalBufferAccess, buffer.name.range, buffer.name.text);
     }
-    declare(scope, buffer.name, {SymbolKind::Buffer, i, file_.module});
+    const Symbol symbol = {SymbolKind::Buffer, i, file_.module};
+    declare(scope, buffer.name, symbol);
+    if (!good) {
+      program_.broken_declarations.insert(symbol);
+    }
   }
 }
 
 void StatementCheck::check_action(const ast::ConstStatement &declared, const ast::Statement &,
                                   Scope &scope) {
   const ast::Const &constant = file_.file->local_consts[declared.index];
-  exprs_.check(constant.value, expr_scope("a const", true));
-  declare(scope, constant.name, {SymbolKind::LocalConst, declared.index, file_.module});
+  const Symbol symbol = {SymbolKind::LocalConst, declared.index, file_.module};
+  if (!exprs_.check(constant.value, expr_scope("a const", true))) {
+    program_.broken_declarations.insert(symbol);
+  }
+  declare(scope, constant.name, symbol);
 }
 
 } // namespace cgc

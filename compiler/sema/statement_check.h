@@ -14,13 +14,19 @@ public:
       : program_(program), file_(file), exprs_(exprs), diagnostics_(diagnostics) {}
 
   void check_graph(const ast::Graph &graph);
+  /// The parameters; before any statement that may call it.
+  void check_head(const ast::Def &def);
   /// Also that the body does to the parameters what their modes say.
   void check_def(const ast::Def &def);
 
-  /// The defs that each def of the file calls, and where.
+  /// Leaves the statement out of lowering.
+  void mark_broken(const ast::Statement &statement);
+
+  /// The defs of this file that each of its defs calls, and where.
   struct Call {
     Symbol callee;
     SourceRange range;
+    const ast::Statement *statement;
   };
   const std::vector<std::vector<Call>> &calls() const { return calls_; }
   /// The statements whose labels an `after` names.
@@ -49,9 +55,13 @@ private:
   void check_action(const ast::BufferStatement &declared, const ast::Statement &, Scope &scope);
   void check_action(const ast::ConstStatement &declared, const ast::Statement &, Scope &scope);
 
+  /// What the statement reads, writes and calls, its blocks included.
+  void add_names(const ast::Statement &statement, std::set<std::string_view> &names) const;
+
   void check_kernel_launch(const ast::LaunchStatement &launch, const Symbol &callee);
   void check_geometry(const ast::GeometryOverride &geometry);
-  void check_def_call(const ast::LaunchStatement &launch, const Symbol &callee);
+  void check_def_call(const ast::LaunchStatement &launch, const ast::Statement &statement,
+                      const Symbol &callee);
   bool check_count(const ast::LaunchStatement &launch, std::string_view what, const ast::Name &name,
                    std::size_t wanted);
   bool deduce(const ast::LaunchStatement &launch, const ast::Kernel &kernel,
@@ -73,6 +83,8 @@ private:
   std::vector<OpenBlock> blocks_;
   const ast::Def *def_ = nullptr; ///< the one being checked
   std::vector<bool> written_;     ///< its parameters that the statements so far write
+  // Parallel to File::defs:
+  std::vector<Scope> def_scopes_; ///< the parameters
   std::vector<std::vector<Call>> calls_;
   std::unordered_set<const ast::Statement *> used_labels_;
 };

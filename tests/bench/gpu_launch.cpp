@@ -2,7 +2,8 @@
 // same graphs are made by hand with bare CUDA calls; both run in one process and in turns. Prints
 // tables of medians in microseconds; the ratios are what counts.
 //
-//   gpu_launch [REPETITIONS]     400 by default; below 100 the builds are small
+//   gpu_launch [REPETITIONS]     400 by default, ten times that for small graphs; below 100 the
+//                                builds are small
 //
 // All kernels do nothing. A chain runs them one after the other, a fan-out has one before all
 // others.
@@ -109,6 +110,9 @@ struct BuildCost {
   double add = 0;
   double instantiate = 0;
   double upload = 0;
+  double destroy = 0; ///< of the graph, which the executable outlives
+
+  double all() const { return add + instantiate + upload + destroy; }
 };
 
 /// A graph made by hand.
@@ -133,9 +137,10 @@ public:
     require(cudaGraphInstantiate(&executable_, graph, 0), "cudaGraphInstantiate");
     const auto instantiated = Clock::now();
     require(cudaGraphUpload(executable_, bare.stream()), "cudaGraphUpload");
-    cost_ = {microseconds(built - start), microseconds(instantiated - built),
-             microseconds(Clock::now() - instantiated)};
+    const auto uploaded = Clock::now();
     require(cudaGraphDestroy(graph), "cudaGraphDestroy");
+    cost_ = {microseconds(built - start), microseconds(instantiated - built),
+             microseconds(uploaded - instantiated), microseconds(Clock::now() - uploaded)};
   }
   ~BareGraph() {
     static_cast<void>(cudaStreamSynchronize(bare_.stream()));
@@ -211,24 +216,38 @@ void compare_builds(const Bare &bare, std::uint32_t nodes, int rounds) {
   std::vector<double> instantiate;
   std::vector<double> upload;
   std::vector<double> ratio;
-  for (int round = -1; round < rounds; ++round) { // the first one warms up
+  std::vector<double> destroy;
+  double our_all = 0;
+  BuildCost cost;
+  const auto build_ours = [&](bool counts) {
     const auto start = Clock::now();
     const cgrt::Executable ours = instance.executable();
-    const double our_all = microseconds(Clock::now() - start);
-    const BareGraph theirs(bare, Shape::Chain, nodes);
-    if (round >= 0) {
-      const BuildCost &cost = theirs.cost();
+    our_all = microseconds(Clock::now() - start);
+    if (counts) {
       our_build.push_back(ours.times().build_us);
       our_instantiate.push_back(ours.times().instantiate_us);
+    }
+  };
+  const auto build_theirs = [&] { cost = BareGraph(bare, Shape::Chain, nodes).cost(); };
+  for (int round = -1; round < rounds; ++round) { // the first one warms up
+    if (round % 2 == 0) {
+      build_ours(true);
+      build_theirs();
+    } else {
+      build_theirs();
+      build_ours(round > 0);
+    }
+    if (round >= 0) {
       add.push_back(cost.add);
       instantiate.push_back(cost.instantiate);
       upload.push_back(cost.upload);
-      ratio.push_back(our_all / (cost.add + cost.instantiate + cost.upload));
+      destroy.push_back(cost.destroy);
+      ratio.push_back(our_all / cost.all());
     }
   }
-  std::printf("%7u %12.0f %12.0f %12.0f %12.0f %12.0f %7.3f\n", nodes, median(our_build),
+  std::printf("%7u %11.0f %11.0f %11.0f %11.0f %11.0f %12.0f %6.3f\n", nodes, median(our_build),
               median(our_instantiate), median(add), median(instantiate), median(upload),
-              median(ratio));
+              median(destroy), median(ratio));
   std::fflush(stdout);
 }
 
@@ -247,12 +266,14 @@ int run(int repetitions) {
               "bare call", "ratio", "cgrt done", "bare done", "ratio");
   for (const Shape shape : {Shape::Chain, Shape::FanOut}) {
     for (const std::uint32_t nodes : {1U, 10U, 100U, 1'000U}) {
-      compare_launches(bare, shape, nodes, repetitions);
+      // The shortest calls need the most repetitions.
+      compare_launches(bare, shape, nodes, nodes <= 10 ? 10 * repetitions : repetitions);
     }
   }
-  std::printf("\nbuilding a chain: ratio is all of cgrt to all of the bare calls\n");
-  std::printf("%7s %12s %12s %12s %12s %12s %7s\n", "kernels", "cgrt build", "cgrt inst.",
-              "bare add", "bare inst.", "bare upload", "ratio");
+  std::printf(
+      "\nbuilding a chain: ratio is all of Instance::executable() to all of the bare calls\n");
+  std::printf("%7s %11s %11s %11s %11s %11s %12s %6s\n", "kernels", "cgrt build", "cgrt inst.",
+              "bare add", "bare inst.", "bare upload", "bare destroy", "ratio");
   const bool quick = repetitions < 100;
   for (const std::uint32_t nodes : quick ? std::vector{1'000U} : std::vector{10'000U, 100'000U}) {
     compare_builds(bare, nodes, quick ? 1 : nodes > 10'000 ? 5 : 15);

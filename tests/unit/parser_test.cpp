@@ -103,11 +103,11 @@ graph main {
 }
 )");
   EXPECT_EQ(compilation.errors(), "1: syntax: unexpected ';'\n"
-                                    "2: syntax: unexpected ';'; expected ',' or ']'\n"
-                                    "3: syntax: unexpected 'i32'; expected ':'\n"
-                                    "6: syntax: unexpected ';'; expected a name\n"
-                                    "7: syntax: unexpected 'h'; expected '<'\n"
-                                    "9: undefined: 'unknown' is not declared\n");
+                                  "2: syntax: unexpected ';'; expected ',' or ']'\n"
+                                  "3: syntax: unexpected 'i32'; expected ':'\n"
+                                  "6: syntax: unexpected ';'; expected a name\n"
+                                  "7: syntax: unexpected 'h'; expected '<'\n"
+                                  "9: undefined: 'unknown' is not declared\n");
 }
 
 TEST(Parser, LineEndsAndByteOrderMarkDoNotMatter) {

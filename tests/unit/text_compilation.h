@@ -20,13 +20,7 @@ public:
     const FileId file = files_.add("test.cgraph", text);
     trees_ = load_modules(files_, file, {}, diagnostics_);
     const CheckedProgram checked = check(trees_, files_, defines, diagnostics_);
-    if (!checked.can_lower) {
-      return;
-    }
     module_ = lower(checked, files_, diagnostics_);
-    if (diagnostics_.has_errors()) {
-      return;
-    }
     for (const Pass &pass : passes()) {
       pass.run(module_, diagnostics_);
     }

@@ -20,6 +20,7 @@
 #include "atn/LexerATNSimulator.h"
 #include "atn/ParserATNSimulator.h"
 #include "atn/PredictionMode.h"
+#include "atn/Transition.h"
 #include "dfa/DFA.h"
 #include "tree/ErrorNode.h"
 #include "tree/ParseTreeListener.h"

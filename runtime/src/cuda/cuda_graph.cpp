@@ -285,7 +285,10 @@ void CudaExecutable::launch() {
 void CudaExecutable::wait() {
   const Current current = context_->make_current();
   in_flight_ = false;
-  check(cudaStreamSynchronize(context_->stream()), "running the graph on " + context_->name());
+  const cudaError_t result = cudaStreamSynchronize(context_->stream());
+  if (result != cudaSuccess) {
+    fail(result, "running the graph on " + context_->name(), {}, {});
+  }
 }
 
 } // namespace cgrt::cuda
