@@ -21,7 +21,7 @@ class FileSema {
 public:
   FileSema(CheckedProgram &program, std::uint32_t module, const SourceFiles &files,
            Diagnostics &diagnostics)
-      : checked_(program.files[module]), file_(*checked_.file),
+      : program_(program), checked_(program.files[module]), file_(*checked_.file),
         is_main_(module + 1 == program.files.size()), diagnostics_(diagnostics),
         exprs_(program, checked_, files, diagnostics),
         statements_(program, checked_, exprs_, diagnostics) {}
@@ -238,6 +238,7 @@ private:
     }
   }
 
+  CheckedProgram &program_;
   CheckedFile &checked_;
   const ast::File &file_;
   bool is_main_;
