@@ -224,6 +224,15 @@ public:
     }
   }
 
+protected:
+  /// What ends a statement, or begins the next one, is never taken for a word too much.
+  antlr4::Token *singleTokenDeletion(antlr4::Parser *parser) override {
+    const std::size_t token = parser->getInputStream()->LA(1);
+    const bool keep = token == CGraphParser::SEMICOLON || token == CGraphParser::OPEN_BRACE ||
+                      starts_something_new(token);
+    return keep ? nullptr : DefaultErrorStrategy::singleTokenDeletion(parser);
+  }
+
 private:
   static bool ends_in_semicolon(std::size_t rule) {
     switch (rule) {

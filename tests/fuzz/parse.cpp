@@ -31,6 +31,9 @@ ModuleTrees parse_modules(SourceFiles &files, cgc::FileId file, Diagnostics &dia
       });
   if (names_files) {
     diagnostics.report(cgc::Diag::ImportFailed, {file, 0, 0}, "files are not read here");
+    for (cgc::ast::Kernel &kernel : tree->kernels) {
+      kernel.body.missing = kernel.body.kind != cgc::ast::BodyKind::Cuda;
+    }
   } else if (!tree->imports.empty()) {
     return cgc::load_modules(files, file, {}, diagnostics);
   }
@@ -42,13 +45,7 @@ ModuleTrees parse_modules(SourceFiles &files, cgc::FileId file, Diagnostics &dia
 void compile(SourceFiles &files, cgc::FileId file, Diagnostics &diagnostics) {
   const ModuleTrees trees = parse_modules(files, file, diagnostics);
   const cgc::CheckedProgram checked = check(trees, files, {}, diagnostics);
-  if (!checked.can_lower) {
-    return;
-  }
   cgc::Module module = lower(checked, files, diagnostics, max_statements);
-  if (diagnostics.has_errors()) {
-    return;
-  }
   for (const cgc::Pass &pass : cgc::passes()) {
     pass.run(module, diagnostics);
   }

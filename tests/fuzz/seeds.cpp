@@ -21,9 +21,6 @@ std::optional<cgc::Module> compile(cgc::SourceFiles &files, cgc::FileId file) {
   cgc::Diagnostics diagnostics;
   const auto trees = load_modules(files, file, {}, diagnostics);
   const auto checked = check(trees, files, {}, diagnostics);
-  if (!checked.can_lower) {
-    return std::nullopt;
-  }
   cgc::Module module = lower(checked, files, diagnostics);
   for (const cgc::Pass &pass : cgc::passes()) {
     if (!diagnostics.has_errors()) {
