@@ -189,6 +189,9 @@ WHILE : 'while' ;
 
 CLOSE_BRACE : '}' ;
 SEMICOLON : ';' ;
+AT : '@' ;
+CLOSE_BRACKET : ']' ;
+CLOSE_PARENTHESIS : ')' ;
 OPEN_BRACE : '{' ;
 
 BLOCK : 'block' ;

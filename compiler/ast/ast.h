@@ -235,9 +235,8 @@ struct File {
   std::vector<Graph> graphs;
   std::vector<SourceRange> cuda_blocks; ///< the text between the braces
   std::vector<Name> loops;              ///< the variables of `for` statements
-  /// Names in declarations that have a syntax error: their uses are not reported as undefined.
-  std::set<std::string_view> poisoned;
-  /// Names in statements that have a syntax error: nobody knows what those do to them.
+  /// Names in what has a syntax error. It may declare them, so that uses are not reported as
+  /// undefined, and nobody knows what else it does to them.
   std::set<std::string_view> names_in_errors;
   bool has_syntax_errors = false;
 

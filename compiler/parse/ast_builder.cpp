@@ -52,6 +52,10 @@ void AstBuilder::exitEveryRule(antlr4::ParserRuleContext *rule) {
   open_.pop_back();
 }
 
+void AstBuilder::visitErrorNode(antlr4::tree::ErrorNode *node) {
+  statements_.note_errors(*node);
+}
+
 void AstBuilder::add_declaration(CGraphParser::DeclarationContext &tree) {
   if (is_broken(tree)) {
     add_broken(tree);
@@ -88,14 +92,8 @@ void AstBuilder::add_broken(CGraphParser::DeclarationContext &tree) {
   if (graph != nullptr && graph->name() != nullptr && graph->block() != nullptr &&
       !is_broken(*graph->name())) {
     file_.graphs.push_back({exprs_.name(*graph->name()), std::move(block_), {}});
-    return;
-  }
-  for (antlr4::tree::ParseTree *child : tree.children) {
-    auto *declaration = dynamic_cast<antlr4::ParserRuleContext *>(child);
-    if (declaration != nullptr &&
-        dynamic_cast<CGraphParser::AttributeContext *>(child) == nullptr) {
-      statements_.poison(*declaration);
-    }
+  } else {
+    statements_.note_errors(tree);
   }
 }
 
@@ -114,7 +112,9 @@ void AstBuilder::add_import(CGraphParser::ImportDeclarationContext &tree) {
     const auto words = tree.word();
     import.standard = true;
     import.range = join(exprs_.range(*words.front()), exprs_.range(*words.back()));
-    import.path = exprs_.text(import.range);
+    for (CGraphParser::WordContext *word : words) {
+      import.path += (import.path.empty() ? "" : ".") + std::string(exprs_.word(*word).text);
+    }
     import.name = exprs_.word(*words.back());
   }
   if (tree.name() != nullptr) {

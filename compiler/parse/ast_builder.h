@@ -12,8 +12,7 @@ namespace cgc {
 
 /// Listens to the parser and takes each declaration, and each statement of a graph or def, when it
 /// has been parsed; its part of the parse tree is freed then, so that trees of large files are
-/// never there as a whole. Leaves out what has a syntax error in it, and poisons the names that it
-/// declares.
+/// never there as a whole. Leaves out what has a syntax error in it, and notes the names there.
 class AstBuilder : public antlr4::tree::ParseTreeListener {
 public:
   AstBuilder(CGraphParser &parser, const SourceFiles &files, FileId id, Diagnostics &diagnostics);
@@ -24,7 +23,7 @@ public:
   void enterEveryRule(antlr4::ParserRuleContext *rule) override;
   void exitEveryRule(antlr4::ParserRuleContext *rule) override;
   void visitTerminal(antlr4::tree::TerminalNode * /*node*/) override {}
-  void visitErrorNode(antlr4::tree::ErrorNode * /*node*/) override {}
+  void visitErrorNode(antlr4::tree::ErrorNode *node) override;
 
 private:
   /// A rule whose part of the tree is freed on its own, and the tree's owner around it.

@@ -1,6 +1,7 @@
 #include "parse/parser.h"
 
 #include "parse/ast_builder.h"
+#include "parse/recovery.h"
 #include "parse/token_source.h"
 
 #include "CGraphParser.h"
@@ -25,30 +26,6 @@ std::string bytes_as_characters(std::string_view text) {
   return utf8;
 }
 
-/// Begins a declaration or statement, or ends a block, whether or not a ';' was forgotten.
-bool starts_something_new(std::size_t token) {
-  switch (token) {
-  case antlr4::Token::EOF:
-  case CGraphParser::CHILD:
-  case CGraphParser::CONST:
-  case CGraphParser::DEF:
-  case CGraphParser::FOR:
-  case CGraphParser::IMPORT:
-  case CGraphParser::SYNC:
-  case CGraphParser::PARAM:
-  case CGraphParser::HOST:
-  case CGraphParser::DEVICE:
-  case CGraphParser::KERNEL:
-  case CGraphParser::GRAPH:
-  case CGraphParser::COPY:
-  case CGraphParser::FILL:
-  case CGraphParser::CLOSE_BRACE:
-    return true;
-  default:
-    return false;
-  }
-}
-
 /// Turns the parser's complaints into diagnostics.
 class SyntaxErrors : public antlr4::BaseErrorListener {
 public:
@@ -64,12 +41,10 @@ public:
       return; // what made the tokens stop has been reported
     }
     auto &parser = dynamic_cast<antlr4::Parser &>(*recognizer);
-    const antlr4::Token *before =
-        offending->getTokenIndex() == 0
-            ? nullptr
-            : parser.getTokenStream()->get(offending->getTokenIndex() - 1);
-    if (before != nullptr && tokens_.is_unterminated(*before)) {
-      return; // what is missing may stand behind its end
+    const std::size_t index = offending->getTokenIndex();
+    const antlr4::Token *before = index == 0 ? nullptr : parser.getTokenStream()->get(index - 1);
+    if (tokens_.dropped_between(before, *offending)) {
+      return; // that may be what is missing here
     }
     const auto size = static_cast<std::uint32_t>(files_[file_].text().size());
     SourceRange range = {file_, size, size};
@@ -89,15 +64,32 @@ public:
       diagnostics_.report(Diag::NotInThisVersion, range, files_.text(range));
       return;
     }
-    const antlr4::misc::IntervalSet tokens = tokens_at(parser, error);
-    if (const auto end = end_of_unfinished_line(before, *offending, tokens)) {
-      range = {file_, *end, *end};
+    const antlr4::misc::IntervalSet tokens = expected_tokens(parser, error);
+    if (is_behind_unfinished_line(parser, *offending, tokens)) {
+      const auto end = static_cast<std::uint32_t>(before->getStopIndex() + 1);
+      range = {file_, end, end};
       found = "end of line";
     }
-    diagnostics_.report(Diag::UnexpectedToken, range, found, expected(parser, tokens));
+    Diagnostic &diagnostic =
+        diagnostics_.report(Diag::UnexpectedToken, range, found, expected(parser, tokens));
+    if (ends_every_block(offending->getType())) {
+      add_open_brace(diagnostic, parser);
+    }
   }
 
 private:
+  /// Where the innermost block begins that should have ended.
+  void add_open_brace(Diagnostic &diagnostic, antlr4::Parser &parser) const {
+    for (auto *rule = parser.getContext(); rule != nullptr;
+         rule = dynamic_cast<antlr4::ParserRuleContext *>(rule->parent)) {
+      if (rule->getRuleIndex() == CGraphParser::RuleBlock) {
+        const auto begin = static_cast<std::uint32_t>(rule->getStart()->getStartIndex());
+        diagnostic.notes.push_back({{file_, begin, begin + 1}, "this '{' has no matching '}'"});
+        return;
+      }
+    }
+  }
+
   /// Words that begin or join a construct of the language which this version does not have.
   static bool is_for_later(std::size_t token) {
     switch (token) {
@@ -121,55 +113,6 @@ private:
     default:
       return false;
     }
-  }
-
-  /// Where the line in front of the token ends, if it is that line which lacks something.
-  std::optional<std::uint32_t> end_of_unfinished_line(const antlr4::Token *before,
-                                                      const antlr4::Token &offending,
-                                                      const antlr4::misc::IntervalSet &tokens) {
-    if (before == nullptr || !(tokens.contains(std::size_t{CGraphParser::SEMICOLON}) ||
-                               starts_something_new(offending.getType()))) {
-      return std::nullopt;
-    }
-    switch (before->getType()) {
-    case CGraphParser::SEMICOLON:
-    case CGraphParser::CLOSE_BRACE:
-    case CGraphParser::OPEN_BRACE:
-    case CGraphParser::RAW_BODY:
-      return std::nullopt; // nothing was begun there
-    default:
-      break;
-    }
-    const auto end = static_cast<std::uint32_t>(before->getStopIndex() + 1);
-    const auto begin = static_cast<std::uint32_t>(offending.getStartIndex());
-    const bool same_line =
-        files_.place({file_, end, end}).line == files_.place({file_, begin, begin}).line;
-    return same_line ? std::nullopt : std::optional(end);
-  }
-
-  /// What may stand at the offending token. Where the parser looked ahead for an alternative, it
-  /// still stands at the first token of all.
-  static antlr4::misc::IntervalSet tokens_at(antlr4::Parser &parser,
-                                             const std::exception_ptr &error) {
-    try {
-      if (error) {
-        std::rethrow_exception(error);
-      }
-    } catch (const antlr4::NoViableAltException &none) {
-      antlr4::misc::IntervalSet tokens;
-      if (none.getDeadEndConfigs() != nullptr) {
-        for (const auto &config : none.getDeadEndConfigs()->configs) {
-          for (const auto &transition : config->state->transitions) {
-            if (!transition->isEpsilon()) {
-              tokens.addAll(transition->label());
-            }
-          }
-        }
-      }
-      return tokens;
-    } catch (const antlr4::RecognitionException &) { // the parser stands at the token
-    }
-    return parser.getExpectedTokens();
   }
 
   /// "; expected ';' or ','", or nothing where the list would be too long to help.
@@ -204,55 +147,6 @@ private:
   FileId file_;
   const TokenSource &tokens_;
   Diagnostics &diagnostics_;
-};
-
-/// After an error in a declaration or statement that ends in ';', goes on behind it, so that one
-/// mistake is one error. Inside of them ANTLR's own recovery does well.
-class Recovery : public antlr4::DefaultErrorStrategy {
-public:
-  void recover(antlr4::Parser *parser, std::exception_ptr error) override {
-    if (!ends_in_semicolon(parser->getRuleContext()->getRuleIndex())) {
-      DefaultErrorStrategy::recover(parser, error);
-      return;
-    }
-    while (!starts_something_new(parser->getInputStream()->LA(1))) {
-      const std::size_t token = parser->getInputStream()->LA(1);
-      parser->consume();
-      if (token == CGraphParser::SEMICOLON) {
-        return;
-      }
-    }
-  }
-
-protected:
-  /// What ends a statement, or begins the next one, is never taken for a word too much.
-  antlr4::Token *singleTokenDeletion(antlr4::Parser *parser) override {
-    const std::size_t token = parser->getInputStream()->LA(1);
-    const bool keep = token == CGraphParser::SEMICOLON || token == CGraphParser::OPEN_BRACE ||
-                      starts_something_new(token);
-    return keep ? nullptr : DefaultErrorStrategy::singleTokenDeletion(parser);
-  }
-
-private:
-  static bool ends_in_semicolon(std::size_t rule) {
-    switch (rule) {
-    case CGraphParser::RuleImportDeclaration:
-    case CGraphParser::RuleConstDeclaration:
-    case CGraphParser::RuleParamDeclaration:
-    case CGraphParser::RuleBufferDeclaration:
-    case CGraphParser::RuleStatement:
-    case CGraphParser::RuleAction:
-    case CGraphParser::RuleSyncStatement:
-    case CGraphParser::RuleAfter:
-    case CGraphParser::RuleAttribute:
-    case CGraphParser::RuleCopyStatement:
-    case CGraphParser::RuleFillStatement:
-    case CGraphParser::RuleLaunchStatement:
-      return true;
-    default:
-      return false;
-    }
-  }
 };
 
 } // namespace

@@ -5,26 +5,10 @@
 
 namespace cgc {
 
-void StatementBuilder::add_identifiers(antlr4::tree::ParseTree &tree,
-                                       std::set<std::string_view> &names) const {
-  for_each_identifier(
-      tree, [&](const antlr4::Token &token) { names.insert(exprs_.text(exprs_.range(token))); });
-}
-
-void StatementBuilder::poison(antlr4::ParserRuleContext &declaration) {
-  add_identifiers(declaration, file_.names_in_errors);
-  bool named = false;
-  for (antlr4::tree::ParseTree *child : declaration.children) {
-    const bool is_name = dynamic_cast<CGraphParser::NameContext *>(child) != nullptr ||
-                         dynamic_cast<CGraphParser::WordContext *>(child) != nullptr;
-    if (is_name && !is_broken(*child)) {
-      add_identifiers(*child, file_.poisoned);
-      named = true;
-    }
-  }
-  if (!named) { // it may be any of the words there
-    add_identifiers(declaration, file_.poisoned);
-  }
+void StatementBuilder::note_errors(antlr4::tree::ParseTree &tree) {
+  for_each_identifier(tree, [this](const antlr4::Token &token) {
+    file_.names_in_errors.insert(exprs_.text(exprs_.range(token)));
+  });
 }
 
 ast::Block StatementBuilder::block(CGraphParser::BlockContext &tree) {
@@ -39,20 +23,10 @@ ast::Block StatementBuilder::block(CGraphParser::BlockContext &tree) {
 }
 
 void StatementBuilder::add(ast::Block &block, CGraphParser::StatementContext &tree) {
-  if (!is_broken(tree)) {
+  if (is_broken(tree)) {
+    note_errors(tree);
+  } else {
     block.statements.push_back(statement(tree));
-    return;
-  }
-  add_identifiers(tree, file_.names_in_errors);
-  // A label or a declared name may be meant elsewhere.
-  if (tree.name() != nullptr) {
-    add_identifiers(*tree.name(), file_.poisoned);
-  }
-  auto *action = tree.action();
-  if (action != nullptr && action->bufferDeclaration() != nullptr) {
-    poison(*action->bufferDeclaration());
-  } else if (action != nullptr && action->constDeclaration() != nullptr) {
-    poison(*action->constDeclaration());
   }
 }
 

@@ -10,7 +10,7 @@ public:
   StatementBuilder(ast::File &file, ExprBuilder &exprs, Diagnostics &diagnostics)
       : file_(file), exprs_(exprs), diagnostics_(diagnostics) {}
 
-  /// Adds the statement, unless it has a syntax error; names that it declares are poisoned then.
+  /// Adds the statement, unless it has a syntax error; its names are noted then.
   void add(ast::Block &block, CGraphParser::StatementContext &tree);
 
   /// Adds the buffers to the file's and returns which they are.
@@ -18,12 +18,11 @@ public:
                                const ast::Attributes &attributes);
   ast::Const constant(CGraphParser::ConstDeclarationContext &tree);
   ast::Attributes attributes(const std::vector<CGraphParser::AttributeContext *> &trees);
-  /// Uses of the names that a declaration with a syntax error declares will not be reported.
-  void poison(antlr4::ParserRuleContext &declaration);
+  /// Puts the names of what has a syntax error into File::names_in_errors.
+  void note_errors(antlr4::tree::ParseTree &tree);
 
 private:
   ast::Block block(CGraphParser::BlockContext &tree);
-  void add_identifiers(antlr4::tree::ParseTree &tree, std::set<std::string_view> &names) const;
   ast::Statement statement(CGraphParser::StatementContext &tree);
   void add_action(ast::Statement &statement, CGraphParser::ActionContext &tree);
   ast::LaunchStatement launch(CGraphParser::LaunchStatementContext &tree);

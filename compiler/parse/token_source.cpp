@@ -26,12 +26,8 @@ std::unique_ptr<antlr4::Token> TokenSource::nextToken() {
       return next;
     }
     if (report_unusable(*next)) {
+      dropped_.insert(next->getStartIndex());
       continue;
-    }
-    if (next->getType() == UNTERMINATED_STRING) {
-      diagnostics_.report(Diag::UnterminatedString, range(*next));
-      unterminated_.insert(next->getStartIndex());
-      dynamic_cast<antlr4::CommonToken &>(*next).setType(STRING);
     }
     const bool opens_body = body_follows_ && source_.text()[next->getStartIndex()] == '{';
     body_follows_ = next->getType() == CUDA || next->getType() == HOST;
@@ -43,6 +39,11 @@ std::unique_ptr<antlr4::Token> TokenSource::nextToken() {
     }
   }
   return end_of_file();
+}
+
+bool TokenSource::dropped_between(const antlr4::Token *before, const antlr4::Token &after) const {
+  const auto first = dropped_.lower_bound(before == nullptr ? 0 : before->getStopIndex());
+  return first != dropped_.end() && *first < after.getStartIndex();
 }
 
 std::unique_ptr<antlr4::Token> TokenSource::end_of_file() {
@@ -76,6 +77,9 @@ bool TokenSource::report_unusable(const antlr4::Token &lexed) {
     }
     return true;
   }
+  case UNTERMINATED_STRING:
+    diagnostics_.report(Diag::UnterminatedString, range(lexed));
+    return true;
   case UNTERMINATED_COMMENT: {
     SourceRange opening = range(lexed);
     opening.end = opening.begin + 2;

@@ -29,10 +29,8 @@ public:
 
   /// Whether an error made the tokens end before the file does.
   bool stopped() const { return stopped_; }
-  /// Whether it is a string without an end, which took the rest of its line with it.
-  bool is_unterminated(const antlr4::Token &string) const {
-    return unterminated_.contains(string.getStartIndex());
-  }
+  /// Whether something there has been reported and left out; `before` is null at the begin.
+  bool dropped_between(const antlr4::Token *before, const antlr4::Token &after) const;
 
 private:
   std::unique_ptr<antlr4::Token> raw_body(std::unique_ptr<antlr4::Token> brace);
@@ -46,8 +44,8 @@ private:
   Diagnostics &diagnostics_;
   bool body_follows_ = false;
   bool stopped_ = false;
-  std::set<std::size_t> unterminated_; ///< offsets of strings
-  std::string open_;                   ///< the brackets that are open
+  std::set<std::size_t> dropped_; ///< offsets of what has been reported and left out
+  std::string open_;              ///< the brackets that are open
 };
 
 /// Offset just behind the brace that closes the one at `open`, or nothing. Braces in strings,

@@ -58,9 +58,6 @@ struct CheckedFile {
   /// Parallel to File::consts: the value, or nothing where it has an error.
   std::vector<std::optional<ast::Value>> const_values;
   std::vector<KernelClauses> kernels; ///< parallel to File::kernels
-  /// Declared twice, so that nobody knows which is meant, or in what has a syntax error: uses are
-  /// not reported.
-  std::set<std::string_view> poisoned;
   std::set<std::uint32_t> bad_defaults; ///< params whose default has an error
   /// Names in statements that have an error: of the file, and of each of its defs.
   std::set<std::string_view> names_in_errors;

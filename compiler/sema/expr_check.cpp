@@ -115,7 +115,7 @@ Symbol ExprCheck::resolve(ExprRef ref, const ExprScope &scope) {
 
 void ExprCheck::report_undefined(const ast::Name &name, const CheckedFile &declared_in,
                                  std::string_view shown, std::string_view why) {
-  if (declared_in.poisoned.contains(name.text)) {
+  if (declared_in.file->names_in_errors.contains(name.text)) {
     ++silent_failures_;
   } else {
     diagnostics_.report(Diag::UndefinedName, name.range, shown, why);

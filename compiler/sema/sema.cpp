@@ -259,7 +259,6 @@ CheckedProgram check(const ModuleTrees &trees, const SourceFiles &files, const D
     CheckedFile &checked = program.files[module];
     checked.file = trees[module].get();
     checked.module = module;
-    checked.poisoned = checked.file->poisoned;
     checked.names_in_errors = checked.file->names_in_errors;
     for (const ast::Def &def : checked.file->defs) {
       checked.names_in_def_errors.push_back(def.names_in_errors);

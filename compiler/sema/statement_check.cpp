@@ -177,7 +177,7 @@ void StatementCheck::check_after(const ast::Statement &statement) {
     if (block != blocks_.rend()) {
       program_.labels.emplace(&name, LabelTarget{block->labels.at(name.text), block->block});
       used_labels_.insert(block->labels.at(name.text));
-    } else if (!file_.file->poisoned.contains(name.text)) {
+    } else if (!file_.file->names_in_errors.contains(name.text)) {
       diagnostics_.report(Diag::NoSuchLabel, name.range, name.text);
     }
   }

@@ -110,6 +110,72 @@ graph main {
                                   "9: undefined: 'unknown' is not declared\n");
 }
 
+/// Words stand apart, so that the test can take them apart.
+constexpr std::string_view every_construct = R"(import std . blas1 ;
+const N = 4 ;
+param a : f32 = 2.0 ;
+host in hx : f32 [ N ] ;
+device x , y : f32 [ N ] ;
+@ mapped host out hy : f32 [ N ] ;
+kernel inc ( n : i32 , v : inout f32 [ n ] ) grid ( ceildiv ( n , 32 ) ) block ( 32 )
+cuda { v[0]=1; } host { v[0]=1; } ;
+kernel mix < T : f32 , f64 > ( p : in T [ 4 ] , q : out T [ 4 ] ) grid ( 1 ) block ( 1 ) cuda { }
+cuda { struct S {}; }
+def both ( p : inout f32 [ 4 ] , m : i32 ) {
+  inc ( m , p ) ;
+  fill p [ 0 : 2 ] <- N ? 1 : - 2 ;
+}
+graph main {
+  copy x <- hx ;
+  fill y <- a ;
+  for i in 0 .. N {
+    @ name ( "one" ) inc ( 1 , x [ i ] ) ;
+  }
+  L : both ( x , 4 ) ;
+  inc <<< 1 , ( 2 , 2 ) , 0 >>> ( 4 , y ) ;
+  sync ;
+  device t : f32 [ 4 ] ;
+  child both ( t , 4 ) ;
+  blas1 . copy ( 4 , x , t ) ;
+  const HALF = 1 / 2 ;
+  { fill x [ 1 ] <- HALF after L , L ; }
+  copy hy <- t ;
+}
+graph last { inc ( 4 , x ) ; }
+)";
+
+TEST(Parser, AWordTooManyOrTooFewIsOneSyntaxError) {
+  const std::string text(every_construct);
+  ASSERT_EQ(TextCompilation(text).diagnostics().error_count(), 0U)
+      << TextCompilation(text).errors();
+  const auto is_space = [](char c) { return c == ' ' || c == '\n'; };
+  for (std::size_t begin = 0; begin < text.size();) {
+    if (is_space(text[begin])) {
+      ++begin;
+      continue;
+    }
+    std::size_t end = begin;
+    while (!is_space(text[end])) {
+      ++end;
+    }
+    for (const bool twice : {false, true}) {
+      std::string changed = text;
+      changed.replace(
+          begin, end - begin,
+          twice ? text.substr(begin, end - begin) + " " + text.substr(begin, end - begin) : "");
+      const TextCompilation compilation(changed);
+      std::size_t syntax_errors = 0;
+      for (const Diagnostic &diagnostic : compilation.diagnostics().all()) {
+        syntax_errors += info(diagnostic.id).slug == "syntax" ? 1 : 0;
+      }
+      EXPECT_LE(syntax_errors, 1U) << (twice ? "twice: " : "missing: ")
+                                   << text.substr(begin, end - begin) << " at " << begin << "\n"
+                                   << compilation.errors();
+    }
+    begin = end;
+  }
+}
+
 TEST(Parser, LineEndsAndByteOrderMarkDoNotMatter) {
   const std::string text = "// first\nconst A = 1; /* two\nlines */\nconst B = C;\n// last";
   const auto with_ends = [&](const std::string &end) {

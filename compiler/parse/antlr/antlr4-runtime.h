@@ -9,6 +9,7 @@
 #include "DefaultErrorStrategy.h"
 #include "Exceptions.h"
 #include "FailedPredicateException.h"
+#include "InputMismatchException.h"
 #include "Lexer.h"
 #include "NoViableAltException.h"
 #include "Parser.h"
