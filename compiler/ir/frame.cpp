@@ -15,8 +15,14 @@ Frame::Frame(LoweringContext &context, const CheckedFile &file, std::vector<Boun
     if (symbol.kind == SymbolKind::DefParameter) {
       return std::get<View>(arguments_[symbol.index]).shape();
     }
-    return context_.program[buffers_.at(symbol.index)].shape;
+    return context_.program[buffer(symbol)].shape;
   };
+}
+
+/// One that a block declares, else the file's.
+BufferId Frame::buffer(const Symbol &symbol) const {
+  const auto found = buffers_.find(symbol.index);
+  return found != buffers_.end() ? found->second : context_.file_buffers.at(symbol.index);
 }
 
 /// Invalid for a buffer's name, which stands in a len or dim.
@@ -73,7 +79,7 @@ View Frame::view(ast::ExprRef root) {
   if (symbol.kind == SymbolKind::DefParameter) {
     return std::get<View>(arguments_[symbol.index]);
   }
-  return whole_view(context_.program, buffers_.at(symbol.index));
+  return whole_view(context_.program, buffer(symbol));
 }
 
 View Frame::slice(const View &base, const ast::Expr &index) {

@@ -42,6 +42,7 @@ public:
   void set_buffer(std::uint32_t index, cgrt::format::BufferId buffer) { buffers_[index] = buffer; }
 
 private:
+  cgrt::format::BufferId buffer(const Symbol &symbol) const;
   cgrt::format::ExprId scalar(const Symbol &symbol);
   View slice(const View &base, const ast::Expr &index);
   void slice_dimension(View &result, std::size_t dimension, const ast::Expr &part,

@@ -15,7 +15,7 @@ public:
   Lowering(const CheckedProgram &checked, const SourceFiles &files, Diagnostics &diagnostics,
            std::uint64_t max_statements)
       : context_(checked, files, diagnostics), kernels_(context_),
-        statements_(context_, kernels_, file_buffers_, max_statements) {}
+        statements_(context_, kernels_, max_statements) {}
 
   Module run() {
     for (std::uint32_t i = 0; i < context_.files.size(); ++i) {
@@ -29,7 +29,8 @@ public:
         continue;
       }
       const ast::Buffer &buffer = main.file->buffers[index];
-      file_buffers_[index] = lower_buffer(buffer, std::string(buffer.name.text), frame, context_);
+      context_.file_buffers[index] =
+          lower_buffer(buffer, std::string(buffer.name.text), frame, context_);
     }
     kernels_.add_main_file();
     for (const ast::Graph &graph : main.file->graphs) {
@@ -65,7 +66,6 @@ private:
 
   LoweringContext context_;
   KernelInstances kernels_;
-  FileBuffers file_buffers_;
   StatementLowering statements_;
 };
 

@@ -48,6 +48,8 @@ struct LoweringContext {
   Module module;
   cgrt::format::Program &program = module.program;
   Polynomials polynomials{module.program.exprs};
+  /// The main file's buffers of file scope, by their index in its tree.
+  std::unordered_map<std::uint32_t, cgrt::format::BufferId> file_buffers;
   std::set<cgrt::format::BufferId> local_buffers; ///< those that blocks declare
   /// Those that statements with an error may write.
   std::set<cgrt::format::BufferId> unsure_buffers;

@@ -3,6 +3,7 @@
 #include "ir/region_relation.h"
 
 #include <algorithm>
+#include <map>
 #include <set>
 
 namespace cgc {
@@ -36,7 +37,7 @@ public:
     }
     for (std::size_t g = 0; g < program_.graphs.size(); ++g) {
       if (program_.graphs[g].entry) {
-        written_.assign(program_.buffers.size(), {});
+        written_.clear();
         check_graph(g);
       }
     }
@@ -79,7 +80,7 @@ private:
       }
     }
     for (const Effect &effect : effects) {
-      auto &writes = written_[effect.region.buffer.index];
+      auto &writes = written_[effect.region.buffer];
       if (effect.writes && writes.size() <= most_writes) {
         writes.push_back(effect.region);
       }
@@ -109,7 +110,7 @@ private:
   }
 
   bool may_be_written(const Region &region) {
-    const auto &writes = written_[region.buffer.index];
+    const auto &writes = written_[region.buffer];
     return writes.size() > most_writes ||
            std::any_of(writes.begin(), writes.end(), [&](const Region &write) {
              return overlap(context_.polynomials, write, region) != Overlap::No;
@@ -121,8 +122,8 @@ private:
   const std::vector<NodePlaces> &places_;
   Diagnostics &diagnostics_;
   std::set<cgrt::format::BufferId> warned_;
-  std::vector<std::set<std::size_t>> writers_; ///< entry graphs, by buffer
-  std::vector<std::vector<Region>> written_;   ///< by the graph so far, by buffer
+  std::vector<std::set<std::size_t>> writers_;                    ///< entry graphs, by buffer
+  std::map<cgrt::format::BufferId, std::vector<Region>> written_; ///< by the graph so far
 };
 
 } // namespace

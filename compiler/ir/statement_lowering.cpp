@@ -25,7 +25,6 @@ void StatementLowering::lower(const ast::Graph &graph) {
   target_ = &target;
   attributes_ = {};
   Frame frame(context_, context_.checked.main());
-  set_file_buffers(frame);
   lower_block(graph.body, frame);
   target_ = nullptr;
   finish(std::move(target));
@@ -44,14 +43,6 @@ GraphId StatementLowering::finish(Target target) {
 
 std::uint32_t StatementLowering::node_count() const {
   return static_cast<std::uint32_t>(target_->graph.nodes.size());
-}
-
-void StatementLowering::set_file_buffers(Frame &frame) const {
-  if (&frame.file() == &context_.checked.main()) {
-    for (const auto &[index, buffer] : file_buffers_) {
-      frame.set_buffer(index, buffer);
-    }
-  }
 }
 
 /// False when the program has become too large, which is reported once.
@@ -88,6 +79,10 @@ void StatementLowering::lower_block(const ast::Block &block, Frame &frame) {
 
 void StatementLowering::lower_statement(const ast::Statement &statement, Frame &frame) {
   if (!spend(1, statement.range)) {
+    return;
+  }
+  if (blocks_.size() > max_call_depth) {
+    context_.diagnostics.report(Diag::CallsTooDeep, statement.range, max_call_depth);
     return;
   }
   const std::uint32_t begin = node_count();
@@ -282,7 +277,6 @@ void StatementLowering::inline_def(const ast::LaunchStatement &call, const Symbo
       check_def_shape(call, def, i, *view, frame, inner);
     }
   }
-  set_file_buffers(inner);
   const std::string prefix = target_->prefix;
   target_->prefix += std::string(def.name.text) + ".";
   lower_block(def.body, inner);

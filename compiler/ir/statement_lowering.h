@@ -14,16 +14,12 @@ namespace cgc {
 /// Where the nodes of a graph stand in the source; parallel to its nodes.
 using NodePlaces = std::vector<SourceRange>;
 
-/// The main file's buffers of file scope, by their index in the tree.
-using FileBuffers = std::unordered_map<std::uint32_t, cgrt::format::BufferId>;
-
 class StatementLowering {
 public:
-  /// `file_buffers` may be filled later, but before lower().
   StatementLowering(LoweringContext &context, KernelInstances &kernels,
-                    const FileBuffers &file_buffers, std::uint64_t max_statements)
-      : context_(context), file_buffers_(file_buffers), max_statements_(max_statements),
-        launches_(context, kernels), memory_(context, kernels) {}
+                    std::uint64_t max_statements)
+      : context_(context), max_statements_(max_statements), launches_(context, kernels),
+        memory_(context, kernels) {}
 
   /// Adds the graph to the program, behind its child graphs.
   void lower(const ast::Graph &graph);
@@ -81,13 +77,11 @@ private:
                  const ast::Statement &statement, Frame &frame);
   std::vector<Bound> bind(const ast::LaunchStatement &call, const CheckedFile &callee,
                           const ast::Def &def, Frame &frame);
-  void set_file_buffers(Frame &frame) const;
   void check_def_shape(const ast::LaunchStatement &call, const ast::Def &def, std::size_t index,
                        const View &view, Frame &frame, Frame &callee);
   cgrt::format::GraphId finish(Target target);
 
   LoweringContext &context_;
-  const FileBuffers &file_buffers_;
   std::uint64_t max_statements_;
   LaunchLowering launches_;
   MemoryLowering memory_;

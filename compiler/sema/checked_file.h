@@ -67,6 +67,9 @@ struct CheckedFile {
   const Symbol &symbol(ast::ExprRef ref) const { return symbols[ref.index]; }
 };
 
+/// How deep calls of defs and the blocks in them may nest, since inlining them recurses.
+inline constexpr std::size_t max_call_depth = 512;
+
 /// Where a label of an `after` stands.
 struct LabelTarget {
   const ast::Statement *statement = nullptr;

@@ -80,6 +80,9 @@ private:
       if (states[call.callee.index] == State::Open) {
         report_recursion(call.callee.index);
         statements_.mark_broken(*call.statement);
+      } else if (path_.size() > max_call_depth) {
+        diagnostics_.report(Diag::CallsTooDeep, call.range, max_call_depth);
+        statements_.mark_broken(*call.statement);
       } else {
         follow_calls(call.callee.index, states);
       }

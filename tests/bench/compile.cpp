@@ -67,6 +67,17 @@ std::string slices(std::int64_t count) {
                   count);
 }
 
+/// A call of a def, and a graph, for each of as many buffers.
+std::string calls(std::int64_t count) {
+  std::string head = "def d(x: inout f32[8]) { fill x <- 0; }\n";
+  for (std::int64_t i = 0; i < count; ++i) {
+    const std::string number = std::to_string(i);
+    head +=
+        "device x" + number + ": f32[8];\ngraph g" + number + " { fill x" + number + " <- 1; }\n";
+  }
+  return repeated(head, "d(x#);", count);
+}
+
 /// Slices whose bounds depend on a param.
 std::string symbolic_slices(std::int64_t count) {
   const std::string shape = ": f32[" + std::to_string(count) + " * n + n];\n";
@@ -196,6 +207,7 @@ BENCHMARK_CAPTURE(to_ir, buffers, buffers)->Apply(many);
 BENCHMARK_CAPTURE(to_ir, slices, slices)->Apply(many);
 BENCHMARK_CAPTURE(to_ir, symbolic_slices, symbolic_slices)->Apply(many);
 BENCHMARK_CAPTURE(to_ir, loop, loop)->Apply(many);
+BENCHMARK_CAPTURE(to_ir, calls, calls)->Apply(many);
 BENCHMARK_CAPTURE(to_graph, chain, copies_to_and_fro)->Apply(four_times);
 BENCHMARK_CAPTURE(to_graph, wide, fills)->Apply(four_times);
 BENCHMARK_CAPTURE(to_ir, conditions, conditions)->Arg(20)->Unit(benchmark::kMillisecond);
