@@ -44,8 +44,8 @@ bool is_name(std::string_view text) {
   lexer.removeErrorListeners();
   const auto token = lexer.nextToken();
   const std::size_t type = token->getType();
-  const bool word = type == CGraphLexer::IDENTIFIER ||
-                    (type >= CGraphLexer::BLOCK && type <= CGraphLexer::WHEN);
+  const bool word =
+      type == CGraphLexer::IDENTIFIER || (type >= CGraphLexer::BLOCK && type <= CGraphLexer::WHEN);
   return word && token->getStopIndex() + 1 == text.size();
 }
 

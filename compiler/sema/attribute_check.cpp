@@ -21,9 +21,8 @@ constexpr std::uint8_t bit(Attributed what) {
   return static_cast<std::uint8_t>(1U << static_cast<unsigned>(what));
 }
 
-constexpr std::uint8_t launches =
-    bit(Attributed::Kernel) | bit(Attributed::Launch) | bit(Attributed::Child) |
-    bit(Attributed::Block);
+constexpr std::uint8_t launches = bit(Attributed::Kernel) | bit(Attributed::Launch) |
+                                  bit(Attributed::Child) | bit(Attributed::Block);
 
 constexpr auto attributes_known = std::to_array<AttributeInfo>({
     {"cluster", Takes::UpToThreeIntegers, launches, "kernels and their launches"},

@@ -57,7 +57,7 @@ struct CheckedFile {
   std::vector<bool> names_buffer;
   /// Parallel to File::consts: the value, or nothing where it has an error.
   std::vector<std::optional<ast::Value>> const_values;
-  std::vector<KernelClauses> kernels; ///< parallel to File::kernels
+  std::vector<KernelClauses> kernels;   ///< parallel to File::kernels
   std::set<std::uint32_t> bad_defaults; ///< params whose default has an error
   /// Names in statements that have an error: of the file, and of each of its defs.
   std::set<std::string_view> names_in_errors;

@@ -82,9 +82,9 @@ TEST(FileScope, StaticVariablesOfFunctionsAreFoundAndConstantsAreNot) {
   };
   EXPECT_EQ(names_of("static int calls = 0; static const int one = 1; static float *p;", true),
             "calls p");
-  EXPECT_EQ(names_of("static __shared__ float s[8]; static constexpr int n = 2; // static int c;",
-                     true),
-            "");
+  EXPECT_EQ(
+      names_of("static __shared__ float s[8]; static constexpr int n = 2; // static int c;", true),
+      "");
   EXPECT_EQ(names_of("static __device__ int f() { static unsigned long long seen; return 1; }\n"
                      "struct S { static __device__ int g(int a) { return a; } };",
                      false),

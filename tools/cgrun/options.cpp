@@ -54,9 +54,9 @@ struct RawOptions {
   cl::list<std::string> defines{"D", cl::Prefix, cl::value_desc("NAME=VALUE"),
                                 cl::desc("The value of a file-scope const of a .cgraph file"),
                                 cl::cat(category)};
-  cl::list<std::string> include_folders{"I", cl::Prefix, cl::value_desc("DIR"),
-                                        cl::desc("A folder to look for a .cgraph file's imports in"),
-                                        cl::cat(category)};
+  cl::list<std::string> include_folders{
+      "I", cl::Prefix, cl::value_desc("DIR"),
+      cl::desc("A folder to look for a .cgraph file's imports in"), cl::cat(category)};
   cl::opt<std::string> repeat{"repeat", cl::init("1"), cl::value_desc("N"),
                               cl::desc("Launch the graphs N times without resetting memory"),
                               cl::cat(category)};
