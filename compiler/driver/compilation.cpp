@@ -7,6 +7,7 @@
 #include "emit/dot.h"
 #include "ir/lower.h"
 #include "ir/read.h"
+#include "kernels/file_scope.h"
 #include "kernels/kernel_compiler.h"
 #include "parse/modules.h"
 #include "passes/pass.h"
@@ -99,6 +100,11 @@ private:
 
   /// The product, from the finished IR.
   CompileResult finish(Module &module) {
+    const KernelUnit unit = {files_, module.scopes, module.kernel_sources};
+    check_blocks(unit, diagnostics_); // whatever the product: kernels are compiled for bundles only
+    if (diagnostics_.has_errors()) {
+      return {CompileStatus::InputErrors, ""};
+    }
     switch (options_.emit) {
     case Emit::Ast:
     case Emit::Check:
@@ -111,7 +117,6 @@ private:
       break;
     }
 
-    const KernelUnit unit = {files_, module.scopes, module.kernel_sources};
     timer_.time("kernels",
                 [&] { compile_kernels(module.program, unit, kernel_options(), diagnostics_); });
     const auto bundle =

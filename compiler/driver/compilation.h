@@ -16,8 +16,8 @@ enum class Emit : std::uint8_t { Bundle, Check, Ast, Ir, Dot };
 enum class Target : std::uint8_t { Default, Cuda, Host, Both };
 
 struct CompileOptions {
-  std::string input;                ///< path of the .cgraph file, or of IR text, .cgir
-  std::vector<std::string> defines; ///< NAME=VALUE, for file-scope consts of the main file
+  std::string input;                        ///< path of the .cgraph file, or of IR text, .cgir
+  std::vector<std::string> defines;         ///< NAME=VALUE, for file-scope consts of the main file
   std::vector<std::string> include_folders; ///< where imports are looked for, after the file's own
   Emit emit = Emit::Bundle;
   Target target = Target::Default;

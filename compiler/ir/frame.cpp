@@ -144,7 +144,11 @@ bool Frame::check_bounds(const Range &within, bool whole, ExprId begin, ExprId e
     const std::string what = part.kind == ast::ExprKind::Range
                                  ? shown(begin_value) + ":" + shown(end_value)
                                  : shown(begin_value);
-    context_.diagnostics.report(Diag::SliceOutOfRange, part.range, what, name, shown(extent));
+    if (begin_value && end_value && wide(begin_value) > wide(end_value) && wide(end_value) >= 0) {
+      context_.diagnostics.report(Diag::SliceReversed, part.range, what);
+    } else {
+      context_.diagnostics.report(Diag::SliceOutOfRange, part.range, what, name, shown(extent));
+    }
     return false;
   }
   if (!whole && !(end_value && extent && begin_value)) {

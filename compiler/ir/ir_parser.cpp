@@ -63,7 +63,7 @@ std::string IrParser::string() {
   }
   const std::optional<std::string> value = ir_string_value(token_.text);
   if (!value) {
-    fail("no escapes but \\\" \\\\ \\n \\t and \\x01 to \\xff");
+    fail("no NUL and no escapes but \\\" \\\\ \\n \\t and \\x01 to \\xff");
     return {};
   }
   advance();

@@ -164,6 +164,9 @@ std::optional<std::string> ir_string_value(std::string_view literal) {
   std::string value;
   value.reserve(text.size());
   for (std::size_t at = 0; at < text.size(); ++at) {
+    if (text[at] == '\0') {
+      return std::nullopt;
+    }
     if (text[at] != '\\') {
       value += text[at];
       continue;

@@ -55,8 +55,8 @@ std::string ir_name(std::string_view name);
 /// Any text in quotes: `"`, `\`, control characters and what is not UTF-8 as escapes.
 std::string ir_string(std::string_view text);
 
-/// What a literal with its quotes means; nothing if it has an escape that there is not. NUL has
-/// none.
+/// What a literal with its quotes means; nothing if it has an escape that there is not, or a NUL,
+/// which has none.
 std::optional<std::string> ir_string_value(std::string_view literal);
 
 } // namespace cgc

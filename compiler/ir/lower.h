@@ -1,4 +1,5 @@
-// Checked syntax trees to Graph IR: every statement becomes a node, in program order, without edges.
+// Checked syntax trees to Graph IR: every statement becomes a node, in program order, without
+// edges.
 #pragma once
 
 #include "diag/diagnostics.h"
@@ -15,6 +16,6 @@ namespace cgc {
 /// Check of the program. Loops and calls may come to `max_statements`; more is a mistake, and would
 /// not fit any GPU.
 Module lower(const CheckedProgram &checked, const SourceFiles &files, Diagnostics &diagnostics,
-             std::uint64_t max_statements = 10'000'000);
+             std::uint64_t max_statements = 2'000'000);
 
 } // namespace cgc

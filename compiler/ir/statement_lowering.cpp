@@ -55,10 +55,11 @@ void StatementLowering::set_file_buffers(Frame &frame) const {
 }
 
 /// False when the program has become too large, which is reported once.
-bool StatementLowering::spend(const SourceRange &range) {
-  if (++statements_ == max_statements_) {
+bool StatementLowering::spend(std::uint64_t statements, const SourceRange &range) {
+  if (!too_many() && statements >= max_statements_ - statements_) {
     context_.diagnostics.report(Diag::TooManyStatements, range, max_statements_);
   }
+  statements_ = std::min(statements, max_statements_ - statements_) + statements_;
   return !too_many();
 }
 
@@ -86,7 +87,7 @@ void StatementLowering::lower_block(const ast::Block &block, Frame &frame) {
 }
 
 void StatementLowering::lower_statement(const ast::Statement &statement, Frame &frame) {
-  if (!spend(statement.range)) {
+  if (!spend(1, statement.range)) {
     return;
   }
   const std::uint32_t begin = node_count();
@@ -168,10 +169,13 @@ void StatementLowering::lower_action(const ast::ForStatement &loop, const ast::S
     return;
   }
   const ast::Name &variable = frame.file().file->loops[loop.variable];
-  for (std::int64_t value = *begin; value < *end; ++value) {
-    if (!spend(frame.range(loop.end))) {
-      return;
-    }
+  // At once, so that a loop nobody could wait for is not even begun.
+  const std::uint64_t iterations =
+      *begin < *end ? static_cast<std::uint64_t>(*end) - static_cast<std::uint64_t>(*begin) : 0;
+  if (!spend(iterations, frame.range(loop.end))) {
+    return;
+  }
+  for (std::int64_t value = *begin; value < *end && !too_many(); ++value) {
     const std::size_t before = context_.diagnostics.all().size();
     frame.set_loop(loop.variable, value);
     lower_block(loop.body, frame);
@@ -288,8 +292,7 @@ void StatementLowering::inline_def(const ast::LaunchStatement &call, const Symbo
 void StatementLowering::add_child(const ast::LaunchStatement &call, const Symbol &callee,
                                   const ast::Statement &statement, Frame &frame) {
   Target child;
-  child.graph.name =
-      context_.graph_names.add(target_->prefix + frame.text(call.callee));
+  child.graph.name = context_.graph_names.add(target_->prefix + frame.text(call.callee));
   child.graph.entry = false;
   child.graph.place = context_.files.place(statement.range);
   child.prefix = target_->prefix;

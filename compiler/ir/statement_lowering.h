@@ -35,7 +35,6 @@ public:
   const std::vector<NodePlaces> &places() const { return places_; }
 
 private:
-
   /// A graph under construction.
   struct Target {
     cgrt::format::Graph graph;
@@ -61,7 +60,7 @@ private:
   void connect(const OpenBlock &open);
   void add_node(cgrt::format::Work work, const ast::Statement &statement);
   std::uint32_t node_count() const;
-  bool spend(const SourceRange &range);
+  bool spend(std::uint64_t statements, const SourceRange &range);
 
   void lower_action(const ast::CopyStatement &copy, const ast::Statement &statement, Frame &frame);
   void lower_action(const ast::FillStatement &fill, const ast::Statement &statement, Frame &frame);

@@ -343,7 +343,54 @@ void check_file_scope(const CodeText &code, Diagnostics &diagnostics) {
   }
 }
 
+std::vector<FileScopeVariable> static_locals(std::string_view text, bool inside_function) {
+  std::vector<FileScopeVariable> found;
+  const std::vector<CppToken> tokens = cpp_tokens(text);
+  std::size_t depth = inside_function ? 1 : 0;
+  for (std::size_t i = 0; i < tokens.size(); ++i) {
+    const std::string_view word = text_of(tokens[i], text);
+    depth += word == "{" ? 1 : 0;
+    depth -= word == "}" && depth > 0 ? 1 : 0;
+    if (word != "static" || depth == 0) {
+      continue;
+    }
+    // `static int calls = 0;`, but no constant, no shared memory and no function of a class.
+    FileScopeVariable variable;
+    bool harmless = false;
+    for (++i; i < tokens.size(); ++i) {
+      const std::string_view next = text_of(tokens[i], text);
+      if (!tokens[i].is_word && next != "*" && next != "&" && next != ":" && next != "<" &&
+          next != ">" && next != ",") {
+        harmless = harmless || next == "(" || next == "{";
+        break;
+      }
+      harmless = harmless || next == "const" || next == "constexpr" || next == "__shared__" ||
+                 next == "__constant__";
+      if (tokens[i].is_word) {
+        variable = {std::string(next), tokens[i].begin, false};
+      }
+    }
+    if (!harmless && !variable.name.empty()) {
+      found.push_back(variable);
+    }
+  }
+  return found;
+}
+
 void check_blocks(const KernelUnit &unit, Diagnostics &diagnostics) {
+  const auto refuse_locals = [&](const CodeText &code, bool inside_function) {
+    for (const FileScopeVariable &variable : static_locals(code.text, inside_function)) {
+      report(Diag::MutableDeviceVariable, code, variable, diagnostics);
+    }
+  };
+  for (const KernelSource &source : unit.sources) {
+    if (source.kind == BodyKind::Cuda) {
+      refuse_locals(source.body, true);
+    }
+    if (source.host) {
+      refuse_locals(*source.host, true);
+    }
+  }
   for (const CodeScope &scope : unit.scopes) {
     for (const CodeText &block : scope.blocks) {
       for (const FileScopeVariable &variable : mutable_variables(block.text)) {
@@ -351,6 +398,7 @@ void check_blocks(const KernelUnit &unit, Diagnostics &diagnostics) {
           report(Diag::MutableDeviceVariable, block, variable, diagnostics);
         }
       }
+      refuse_locals(block, false);
     }
   }
 }

@@ -24,8 +24,11 @@ std::vector<FileScopeVariable> mutable_variables(std::string_view text);
 /// Refuses shared memory that is declared outside of functions: the host device has none there.
 void check_file_scope(const CodeText &code, Diagnostics &diagnostics);
 
-/// Refuses mutable variables in file-scope `cuda { }`: writing one is an effect that no kernel
-/// declares.
+/// The mutable `static` variables inside of functions; `inside_function`: the text is one's body.
+std::vector<FileScopeVariable> static_locals(std::string_view text, bool inside_function);
+
+/// Refuses mutable variables that outlive a launch, in bodies and in file-scope `cuda { }`: writing
+/// one is an effect that no kernel declares.
 void check_blocks(const KernelUnit &unit, Diagnostics &diagnostics);
 
 } // namespace cgc

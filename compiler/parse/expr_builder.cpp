@@ -1,6 +1,7 @@
 #include "parse/expr_builder.h"
 
 #include "parse/number.h"
+#include "parse/token_source.h"
 
 #include <algorithm>
 #include <limits>
@@ -218,6 +219,10 @@ ExprRef ExprBuilder::reference(CGraphParser::ReferenceContext &tree) {
 
 ExprRef ExprBuilder::subscripts(ExprRef base,
                                 const std::vector<CGraphParser::SubscriptContext *> &trees) {
+  if (trees.size() > max_nesting) { // each is taken of what the others leave
+    diagnostics_.report(Diag::NestingTooDeep, range(*trees[max_nesting]), max_nesting);
+    return base;
+  }
   for (CGraphParser::SubscriptContext *tree : trees) {
     Expr expr;
     expr.kind = ExprKind::Index;

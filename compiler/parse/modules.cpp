@@ -2,6 +2,7 @@
 
 #include "parse/parser.h"
 
+#include "CGraphLexer.h"
 #include "stdlib_kernels.h"
 
 #include <llvm/ADT/SmallString.h>
@@ -10,7 +11,6 @@
 #include <llvm/Support/Path.h>
 
 #include <algorithm>
-#include <cctype>
 #include <map>
 
 namespace cgc {
@@ -37,11 +37,16 @@ const StandardModule *find_standard_module(std::string_view name) {
   return found == modules.end() ? nullptr : found;
 }
 
-bool is_identifier(std::string_view text) {
-  return !text.empty() && std::isdigit(static_cast<unsigned char>(text[0])) == 0 &&
-         std::all_of(text.begin(), text.end(), [](char c) {
-           return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '_';
-         });
+/// Whether the whole text is one word that the grammar takes as a name.
+bool is_name(std::string_view text) {
+  antlr4::ANTLRInputStream input{std::string(text)};
+  CGraphLexer lexer(&input);
+  lexer.removeErrorListeners();
+  const auto token = lexer.nextToken();
+  const std::size_t type = token->getType();
+  const bool word = type == CGraphLexer::IDENTIFIER ||
+                    (type >= CGraphLexer::BLOCK && type <= CGraphLexer::WHEN);
+  return word && token->getStopIndex() + 1 == text.size();
 }
 
 class ModuleLoader {
@@ -79,7 +84,7 @@ private:
   }
 
   std::optional<std::uint32_t> find(const ast::Import &import, FileId importer) {
-    if (!is_identifier(import.name.text)) {
+    if (!is_name(import.name.text)) {
       diagnostics_.report(Diag::ImportName, import.range, import.name.text);
       return std::nullopt;
     }

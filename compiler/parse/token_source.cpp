@@ -17,6 +17,10 @@ SourceRange TokenSource::range(const antlr4::Token &lexed) const {
 
 std::unique_ptr<antlr4::Token> TokenSource::nextToken() {
   while (!stopped_) {
+    if (diagnostics_.error_count() > enough_errors) {
+      stopped_ = true; // recovering from each costs time, and nobody reads them
+      break;
+    }
     auto next = CGraphLexer::nextToken();
     if (next->getType() == antlr4::Token::EOF) {
       return next;

@@ -16,6 +16,9 @@ namespace cgc {
 /// Bracketed nesting deeper than this is an error.
 inline constexpr std::size_t max_nesting = 256;
 
+/// With more errors than these no more of a file is read.
+inline constexpr std::size_t enough_errors = 4 * Diagnostics::max_errors;
+
 /// Reads bytes as if each were a character, so that token positions are byte offsets.
 class TokenSource : public CGraphLexer {
 public:

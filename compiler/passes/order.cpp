@@ -28,8 +28,7 @@ struct Accesses {
 class GraphOrder {
 public:
   GraphOrder(const Program &program, Polynomials &polynomials, Graph &graph)
-      : program_(program), polynomials_(polynomials), graph_(graph),
-        uses_(graph.nodes.size(), 0) {}
+      : program_(program), polynomials_(polynomials), graph_(graph), uses_(graph.nodes.size(), 0) {}
 
   void run() {
     for (std::uint32_t i = 0; i < graph_.nodes.size(); ++i) {
@@ -74,8 +73,7 @@ private:
   void collect(const Effect &effect, NodeId id) {
     Accesses &accesses = accesses_of(effect.region.buffer);
     const auto conflict = [&](const Access &access) {
-      if (access.node == id ||
-          overlap(polynomials_, access.region, effect.region) == Overlap::No) {
+      if (access.node == id || overlap(polynomials_, access.region, effect.region) == Overlap::No) {
         return false;
       }
       causes_.emplace(access.node, effect.region.buffer);

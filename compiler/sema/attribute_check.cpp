@@ -22,7 +22,8 @@ constexpr std::uint8_t bit(Attributed what) {
 }
 
 constexpr std::uint8_t launches =
-    bit(Attributed::Kernel) | bit(Attributed::Launch) | bit(Attributed::Block);
+    bit(Attributed::Kernel) | bit(Attributed::Launch) | bit(Attributed::Child) |
+    bit(Attributed::Block);
 
 constexpr auto attributes_known = std::to_array<AttributeInfo>({
     {"cluster", Takes::UpToThreeIntegers, launches, "kernels and their launches"},

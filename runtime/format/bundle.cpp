@@ -72,6 +72,11 @@ public:
     for (const auto *file : *wire.files()) {
       program.files.push_back(file->str());
     }
+    // FlatBuffers checks the alignment of tables and numbers, but not of structures in a vector.
+    if (wire.exprs()->size() != 0 &&
+        reinterpret_cast<std::uintptr_t>(wire.exprs()->Data()) % alignof(wire::Expr) != 0) {
+      throw Error(ErrorCode::InvalidProgram, "the expressions are not aligned");
+    }
     for (const auto *expr : *wire.exprs()) {
       append_expr(program.exprs, *expr);
     }

@@ -58,9 +58,9 @@ struct Block {
 /// A kernel's entry point, `cg_host_<symbol>`: runs one thread after the other until none is left
 /// to begin. While a thread waits, the runner calls the entry again on another stack, so that the
 /// remaining threads can begin. `arguments` holds one slot for each kernel parameter: its low bytes
-/// are the scalar or the address. The entry of a `host { }` body, `cg_host_once_<symbol>`, is called
-/// once for a whole launch, as one block of one thread; behind the arguments it finds six slots: the
-/// extents of grid and block.
+/// are the scalar or the address. The entry of a `host { }` body, `cg_host_once_<symbol>`, is
+/// called once for a whole launch, as one block of one thread; behind the arguments it finds six
+/// slots: the extents of grid and block.
 using Entry = void(Block *block, const unsigned long long *arguments);
 
 } // namespace cgrt::host_abi

@@ -131,6 +131,31 @@ struct Breakage {
   std::function<void(Program &)> apply;
 };
 
+TEST(Bundle, RefusesExpressionsThatLieAskew) {
+  Program program;
+  for (const std::int64_t value : {1, 2, 3}) {
+    program.exprs.constant(Value::of(value));
+  }
+  const std::vector<std::byte> bundle = encode_bundle(program);
+  const auto payload = std::span(bundle).subspan(bundle_header_bytes);
+  bool refused = false;
+  // One of the words is the offset of the expressions. 4 bytes further, the first one's value is
+  // taken for their count.
+  for (std::size_t at = 0; at + 4 <= payload.size(); at += 4) {
+    std::vector<std::byte> moved(payload.begin(), payload.end());
+    std::uint32_t word = 0;
+    std::memcpy(&word, &moved[at], 4);
+    word += 4;
+    std::memcpy(&moved[at], &word, 4);
+    try {
+      decode_payload(moved, "test.cgb");
+    } catch (const Error &error) {
+      refused = refused || std::string_view(error.what()).ends_with("are not aligned");
+    }
+  }
+  EXPECT_TRUE(refused);
+}
+
 TEST(Verify, FindsEachBrokenRule) {
   const Breakage breakages[] = {
       {"names no parameter", [](Program &p) { p.params.clear(); }},

@@ -72,6 +72,25 @@ TEST(FileScope, AnythingEnds) {
   }
 }
 
+TEST(FileScope, StaticVariablesOfFunctionsAreFoundAndConstantsAreNot) {
+  const auto names_of = [](std::string_view text, bool inside) {
+    std::string all;
+    for (const auto &variable : cgc::static_locals(text, inside)) {
+      all += (all.empty() ? "" : " ") + variable.name;
+    }
+    return all;
+  };
+  EXPECT_EQ(names_of("static int calls = 0; static const int one = 1; static float *p;", true),
+            "calls p");
+  EXPECT_EQ(names_of("static __shared__ float s[8]; static constexpr int n = 2; // static int c;",
+                     true),
+            "");
+  EXPECT_EQ(names_of("static __device__ int f() { static unsigned long long seen; return 1; }\n"
+                     "struct S { static __device__ int g(int a) { return a; } };",
+                     false),
+            "seen");
+}
+
 TEST(FileScope, MutableVariablesOfBlocksAreErrors) {
   cgc::testing::KernelFixture fixture("cuda {\n  __device__ int ok() { return 1; }\n"
                                       "  __device__ int counter;\n}\nkernel k cuda {\n}");

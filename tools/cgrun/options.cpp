@@ -51,6 +51,12 @@ struct RawOptions {
       "out", cl::value_desc("BUF=FILE.npy|-"),
       cl::desc("Write an out or inout buffer to a file, or as text to standard output"),
       cl::cat(category)};
+  cl::list<std::string> defines{"D", cl::Prefix, cl::value_desc("NAME=VALUE"),
+                                cl::desc("The value of a file-scope const of a .cgraph file"),
+                                cl::cat(category)};
+  cl::list<std::string> include_folders{"I", cl::Prefix, cl::value_desc("DIR"),
+                                        cl::desc("A folder to look for a .cgraph file's imports in"),
+                                        cl::cat(category)};
   cl::opt<std::string> repeat{"repeat", cl::init("1"), cl::value_desc("N"),
                               cl::desc("Launch the graphs N times without resetting memory"),
                               cl::cat(category)};
@@ -139,6 +145,8 @@ Options parse_options(int argc, const char *const *argv) {
   if (options.graphs.empty()) {
     options.graphs = {"main"};
   }
+  options.defines.assign(raw.defines.begin(), raw.defines.end());
+  options.include_folders.assign(raw.include_folders.begin(), raw.include_folders.end());
   parse_device(raw.device.getValue(), options);
   options.params = parse_assignments(raw.params, "--set", "PARAM=VALUE");
   options.inputs = parse_assignments(raw.inputs, "--in", "BUF=SOURCE");

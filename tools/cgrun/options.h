@@ -26,6 +26,8 @@ struct Options {
   std::uint64_t repeat = 1;        ///< at least 1
   std::uint64_t seed = 0;          ///< of the host device's order
   bool json = false;
+  std::vector<std::string> defines;         ///< NAME=VALUE, for consts of a `.cgraph` file
+  std::vector<std::string> include_folders; ///< for its imports
 
   bool writes_values_to_stdout() const;
 };

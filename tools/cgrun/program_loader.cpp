@@ -78,6 +78,8 @@ LoadResult compile_source(const Options &options, Progress &progress) {
   cgrt::Device device = choose_device(options, why_not_cuda, progress);
   cgc::CompileOptions compile_options;
   compile_options.input = options.input;
+  compile_options.defines = options.defines;
+  compile_options.include_folders = options.include_folders;
   compile_options.target = device.is_cuda() ? cgc::Target::Cuda : cgc::Target::Host;
   if (device.is_cuda()) {
     compile_options.architectures = {cgrt::cuda_device_architecture(options.ordinal)};
