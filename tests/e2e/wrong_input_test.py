@@ -160,6 +160,56 @@ class SourceTest(harness.ToolTest):
         self.assertRegex(done.stderr, r"bad\.cgraph:2:19: error: .*\[undefined\]")
         self.assertEqual(sorted(os.listdir(self.folder)), ["bad.cgraph"])
 
+    def test_what_is_no_text(self):
+        """Found before anything is parsed; in the file itself and in what it imports."""
+        for name, contents, message in (
+            ("nul", b"graph main { }\n// \0", "line 2, column 4: a NUL byte"),
+            ("latin", b"graph main { }\n//\n/* \xe9 */", "line 3, column 4: "),
+            ("cut", b"const A = 1;\n// \xf0\x9f\x9a", "line 2, column 4: "),
+            ("surrogate", b"// \xed\xa0\x80\n", "line 1, column 4: "),
+        ):
+            with self.subTest(name):
+                (self.folder / f"{name}.cgraph").write_bytes(contents)
+                done = self.run_tool(harness.CGC, f"{name}.cgraph", "--emit=check", status=1)
+                self.assertIn(message, done.stderr)
+                self.write("p.cgraph", f'import "{name}.cgraph";\ngraph main {{ }}\n')
+                done = self.run_tool(harness.CGC, "p.cgraph", "--emit=check", status=1)
+                self.assertRegex(done.stderr, r"p\.cgraph:1:8: error: .*\[import\]")
+                self.assertIn(message, done.stderr)
+
+    def test_a_file_that_is_too_large(self):
+        with open(self.path("large.cgraph"), "wb") as large:
+            large.truncate((1 << 28) + 1)
+        done = self.run_tool(harness.CGC, "large.cgraph", "--emit=check", status=1)
+        self.assertRegex(done.stderr, "error: .*large.cgraph.*256 MiB")
+
+    def test_imports_that_cannot_be_read(self):
+        self.write("a.cgraph", 'import "b.cgraph";')
+        self.write("b.cgraph", 'import "a.cgraph";')
+        self.write("self.cgraph", 'import "self.cgraph";\ngraph main { }')
+        os.mkdir(self.path("folder.cgraph"))
+        text = "graph main { fill nowhere <- 0; }\n"
+        for path, message in (
+            ("none.cgraph", "there is no file 'none.cgraph'"),
+            ("folder.cgraph", "Is a directory"),
+            ("/dev/null/x", "there is no file"),
+        ):
+            self.write("p.cgraph", f'import "{path}" as m;\n{text}')
+            done = self.run_tool(harness.CGC, "p.cgraph", "--emit=check", status=1)
+            self.assertIn("p.cgraph:1:8: error: ", done.stderr)
+            self.assertIn(message, done.stderr)
+            self.assertIn("p.cgraph:2:19: error: 'nowhere' is not declared", done.stderr)
+        self.write("p.cgraph", f'import "a.cgraph";\n{text}')
+        done = self.run_tool(harness.CGC, "p.cgraph", "--emit=check", status=1)
+        self.assertIn("a.cgraph imports b.cgraph imports a.cgraph [import]", done.stderr)
+        done = self.run_tool(harness.CGC, "self.cgraph", "--emit=check", status=1)
+        self.assertIn("self.cgraph imports self.cgraph [import]", done.stderr)
+
+    def test_a_file_without_end(self):
+        for path in ("/dev/zero", "/dev/full"):
+            done = self.run_tool(harness.CGC, path, "--emit=check", status=1)
+            self.assertEqual(done.stderr.count("error:"), 1)
+
     def test_negative_size(self):
         source = self.write(
             "size.cgraph", "param n: i32 = 1;\nhost out b: f32[n];\ngraph main { fill b <- 0; }\n"
