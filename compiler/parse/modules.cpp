@@ -173,6 +173,11 @@ private:
 
   bool read(ast::KernelBody &body, const std::string &file) {
     if (body.kind == ast::BodyKind::Binary) {
+      if (!llvm::sys::fs::is_regular_file(file)) { // a device may have no end
+        diagnostics_.report(Diag::ImportFailed, body.range,
+                            "cannot read '" + file + "': it is no regular file");
+        return false;
+      }
       auto buffer = llvm::MemoryBuffer::getFile(file, /*IsText=*/false);
       if (!buffer) {
         diagnostics_.report(Diag::ImportFailed, body.range,
