@@ -108,6 +108,7 @@ private:
         causes.emplace(place[from], buffer);
       }
       std::vector<std::uint32_t> candidates;
+      candidates.reserve(causes.size());
       for (const auto &[from, buffer] : causes) {
         candidates.push_back(from);
       }
