@@ -17,7 +17,7 @@ using cgrt::format::Region;
 using cgrt::format::Value;
 
 class AccessIndexTest : public ::testing::Test {
-protected:
+public:
   ExprId number(std::int64_t value) { return program.exprs.constant(Value::of(value)); }
   ExprId in_units(std::int64_t value) {
     return program.exprs.binary(ExprOp::Mul, number(value), n);

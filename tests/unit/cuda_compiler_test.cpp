@@ -287,7 +287,7 @@ TEST_F(CudaCompiler, AMismatchedSourceIsAnErrorAtTheKernel) {
     KernelFixture fixture("\n\n kernel k");
     const cgc::FileId file = fixture.add_file("scale.cu", scale_source);
     fixture.add_source("k", {buffer("x", ScalarType::F32, mode)}, function, file);
-    const std::string text = errors(fixture);
+    std::string text = errors(fixture);
     EXPECT_EQ(text.substr(0, 28), "t.cgraph:3:9: error: NVRTC: ") << text;
     EXPECT_EQ(text.find("scale.cu:"), std::string::npos) << text;
     return text;

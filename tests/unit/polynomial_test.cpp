@@ -14,7 +14,7 @@ using cgrt::format::ExprTable;
 using cgrt::format::Value;
 
 class PolynomialTest : public ::testing::Test {
-protected:
+public:
   ExprId number(std::int64_t value) { return table.constant(Value::of(value)); }
   ExprId add(ExprId a, ExprId b) { return table.binary(ExprOp::Add, a, b); }
   ExprId sub(ExprId a, ExprId b) { return table.binary(ExprOp::Sub, a, b); }

@@ -17,7 +17,7 @@ using cgrt::format::Region;
 using cgrt::format::Value;
 
 class RegionRelation : public ::testing::Test {
-protected:
+public:
   ExprId number(std::int64_t value) { return program.exprs.constant(Value::of(value)); }
   ExprId times(std::int64_t factor, ExprId a) {
     return program.exprs.binary(ExprOp::Mul, number(factor), a);

@@ -35,8 +35,8 @@ int end_of_interrupted_child(int number, std::string &path) {
     const TemporaryFolder folder({"a"});
     std::ofstream(folder.file(0)) << "text";
     const ssize_t written = write(pipe_ends[1], folder.path().data(), folder.path().size());
-    while (written > 0) {
-      pause();
+    if (written > 0) {
+      pause(); // until the signal
     }
     _exit(1);
   }

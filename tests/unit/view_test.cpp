@@ -13,7 +13,7 @@ using cgrt::format::Region;
 using cgrt::format::Value;
 
 class ViewTest : public ::testing::Test {
-protected:
+public:
   void SetUp() override {
     cgrt::format::Buffer buffer;
     buffer.shape = {number(4), number(6), n};
