@@ -1,5 +1,7 @@
 #include "ir/frame.h"
 
+#include "format/scalar_type.h"
+
 namespace cgc {
 
 using cgrt::format::BufferId;
@@ -49,23 +51,26 @@ ExprId Frame::lower(ast::ExprRef root) {
   return lower_expr(file_, root, environment_, context_.program.exprs);
 }
 
+ExprId Frame::lower_as(cgrt::ScalarType type, ast::ExprRef root) {
+  const ExprId value = lower(root);
+  const auto known = context_.known(value, range(root), "this expression");
+  if (known && cgrt::format::to_scalar_bits(*known, type).fault != cgrt::format::Fault::None) {
+    context_.diagnostics.report(Diag::ValueOutOfRange, range(root), text(root), known->text(),
+                                cgrt::format::spelling(type));
+  }
+  return cgrt::format::is_float(type) ? context_.program.exprs.cast(type, value) : value;
+}
+
 std::optional<std::int64_t> Frame::constant_integer(ast::ExprRef root, std::string_view user) {
-  const ExprId id = lower(root);
-  const auto outcome = context_.program.exprs.known(id);
+  const auto outcome = context_.program.exprs.known(lower_as(cgrt::ScalarType::I64, root));
   if (!outcome) {
     context_.diagnostics.report(Diag::NotConstant, range(root), text(root), "not constant here",
                                 user);
     return std::nullopt;
   }
-  const auto value = context_.known(id, range(root), "this expression");
-  if (!value) {
-    return std::nullopt;
-  }
-  const auto bits = cgrt::format::to_scalar_bits(*value, cgrt::ScalarType::I64);
-  if (bits.fault != cgrt::format::Fault::None) {
-    context_.diagnostics.report(Diag::ValueOutOfRange, range(root), text(root), value->text(),
-                                "i64");
-    return std::nullopt;
+  const auto bits = cgrt::format::to_scalar_bits(outcome->value, cgrt::ScalarType::I64);
+  if (!outcome->ok() || bits.fault != cgrt::format::Fault::None) {
+    return std::nullopt; // which has been reported
   }
   return static_cast<std::int64_t>(bits.bits);
 }

@@ -28,6 +28,9 @@ public:
   }
 
   cgrt::format::ExprId lower(ast::ExprRef root);
+  /// As a scalar of this type: floats are rounded to it, integers keep their value. Reports a value
+  /// that is known not to fit; the graph builder checks those of nodes again.
+  cgrt::format::ExprId lower_as(cgrt::ScalarType type, ast::ExprRef root);
   /// Reports slices that are out of range.
   View view(ast::ExprRef root);
   /// An expression that has to be constant; nothing after reporting, as of `user`, that it is not.

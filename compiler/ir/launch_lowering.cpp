@@ -1,6 +1,7 @@
 #include "ir/launch_lowering.h"
 
 #include "ir/region_relation.h"
+#include "ir/shape_contract.h"
 #include "sema/attribute_check.h"
 #include "sema/declaration_check.h"
 
@@ -14,7 +15,6 @@ namespace cgc {
 
 using ast::ExprRef;
 using cgrt::MemorySpace;
-using cgrt::format::Check;
 using cgrt::format::ExprId;
 using cgrt::format::Region;
 
@@ -99,24 +99,10 @@ void LaunchLowering::lower_arguments(Launch &launch) {
       launch.views[i] = launch.frame.view(argument);
       launch.work.arguments.emplace_back(launch.views[i].region);
     } else {
-      launch.work.arguments.emplace_back(scalar_argument(
-          argument, parameter_type(launch.kernel, parameter, launch.types), launch.frame));
+      launch.work.arguments.emplace_back(
+          launch.frame.lower_as(parameter_type(launch.kernel, parameter, launch.types), argument));
     }
   }
-}
-
-/// Integers keep their value, which is checked here and by the graph builder against the type;
-/// floats and bools are seen by the kernel's clauses as its body sees them.
-ExprId LaunchLowering::scalar_argument(ExprRef argument, cgrt::ScalarType type, Frame &frame) {
-  const ExprId value = frame.lower(argument);
-  const auto known = context_.known(value, frame.range(argument), "this argument");
-  if (known && cgrt::format::to_scalar_bits(*known, type).fault != cgrt::format::Fault::None) {
-    context_.diagnostics.report(Diag::ValueOutOfRange, frame.range(argument), frame.text(argument),
-                                known->text(), cgrt::format::spelling(type));
-  }
-  const auto type_class = cgrt::format::class_of(type);
-  const bool converts = type_class == cgrt::format::ScalarClass::Float;
-  return converts ? context_.program.exprs.cast(type, value) : value;
 }
 
 /// A kernel reaches device memory and mapped host memory, and takes what lies side by side.
@@ -166,51 +152,24 @@ void LaunchLowering::check_shape(const Launch &launch, std::size_t index,
   const std::vector<ExprId> actual = launch.views[index].shape();
   const std::vector<ExprId> declared =
       environment.shape({SymbolKind::KernelParameter, static_cast<std::uint32_t>(index)});
+  const ShapeContract contract = {launch.name(), launch.kernel.parameters[index].name,
+                                  launch.frame.text(launch.statement.arguments[index]),
+                                  launch.range(index)};
   if (declared.size() == 1) {
-    require_equal(launch, index, "the number of elements",
-                  element_count(context_.program, launch.views[index]), declared[0]);
+    require_extent(context_, contract, "the number of elements",
+                   element_count(context_.program, launch.views[index]), declared[0]);
     return;
   }
   if (declared.size() != actual.size()) {
-    context_.diagnostics.report(Diag::RankMismatch, launch.range(index), launch.parameter(index),
-                                launch.name(), counted(declared.size(), "dimension"),
-                                launch.frame.text(launch.statement.arguments[index]),
-                                counted(actual.size(), "dimension"));
+    context_.diagnostics.report(Diag::RankMismatch, contract.range, contract.parameter.text,
+                                contract.callee, counted(declared.size(), "dimension"),
+                                contract.argument, counted(actual.size(), "dimension"));
     return;
   }
   for (std::size_t axis = 0; axis < declared.size(); ++axis) {
-    require_equal(launch, index, "extent " + std::to_string(axis), actual[axis], declared[axis]);
+    require_extent(context_, contract, "extent " + std::to_string(axis), actual[axis],
+                   declared[axis]);
   }
-}
-
-void LaunchLowering::require_equal(const Launch &launch, std::size_t index, const std::string &what,
-                                   ExprId actual, ExprId declared) {
-  const SourceRange &range = launch.range(index);
-  const std::string parameter = launch.parameter(index);
-  const auto known_declared = context_.program.exprs.known(declared);
-  if (known_declared && !known_declared->ok()) {
-    context_.diagnostics.report(Diag::EvaluationFault, range,
-                                "the shape of '" + parameter + "' has no value",
-                                cgrt::format::text(known_declared->fault));
-    return;
-  }
-  if (context_.polynomials.equal(actual, declared)) {
-    return;
-  }
-  const std::string given = launch.frame.text(launch.statement.arguments[index]);
-  const auto known_actual = context_.program.exprs.known(actual);
-  if (known_actual && known_actual->ok() && known_declared) {
-    context_.diagnostics
-        .report(Diag::ExtentMismatch, range, parameter, launch.name(), what,
-                known_declared->value.text(), given, known_actual->value.text())
-        .notes.push_back(
-            {launch.kernel.parameters[index].name.range, "the parameter is declared here"});
-    return;
-  }
-  context_.require(actual, Check::Relation::Equal, declared, "shape",
-                   "argument '" + parameter + "' of " + launch.name() + ": " + what +
-                       " is {right}, that of '" + given + "' is {left}",
-                   range);
 }
 
 void LaunchLowering::check_aliases(const Launch &launch) {

@@ -28,12 +28,9 @@ private:
   struct Launch;
 
   void lower_arguments(Launch &launch);
-  cgrt::format::ExprId scalar_argument(ast::ExprRef argument, cgrt::ScalarType type, Frame &frame);
   void check_memory(const Launch &launch, std::size_t index);
   ExprEnvironment kernel_environment(const Launch &launch);
   void check_shape(const Launch &launch, std::size_t index, const ExprEnvironment &environment);
-  void require_equal(const Launch &launch, std::size_t index, const std::string &what,
-                     cgrt::format::ExprId actual, cgrt::format::ExprId declared);
   void check_aliases(const Launch &launch);
   void lower_geometry(Launch &launch, const ExprEnvironment &environment);
   void lower_attributes(Launch &launch, const LaunchAttributes &attributes);

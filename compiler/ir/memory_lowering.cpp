@@ -92,14 +92,8 @@ void MemoryLowering::check_strides(const SourceRange &range, const Region &regio
 cgrt::format::Work MemoryLowering::lower(const ast::FillStatement &fill, Frame &frame,
                                          const SourceRange &range) {
   const View destination = frame.view(fill.destination);
-  const ExprId value = frame.lower(fill.value);
   const cgrt::ScalarType type = context_.program[destination.region.buffer].type;
-  const auto known = context_.known(value, frame.range(fill.value), "this value");
-  if (known && cgrt::format::to_scalar_bits(*known, type).fault != cgrt::format::Fault::None) {
-    context_.diagnostics.report(Diag::ValueOutOfRange, frame.range(fill.value),
-                                frame.text(fill.value), known->text(),
-                                cgrt::format::spelling(type));
-  }
+  const ExprId value = frame.lower_as(type, fill.value);
   const auto dimensions =
       strided_dimensions(context_.program, context_.polynomials, destination.region);
   const bool dense = dimensions.empty() ||

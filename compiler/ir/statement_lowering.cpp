@@ -1,7 +1,7 @@
 #include "ir/statement_lowering.h"
 
+#include "ir/shape_contract.h"
 #include "sema/attribute_check.h"
-#include "sema/expr_check.h"
 
 #include "format/scalar_type.h"
 
@@ -223,9 +223,9 @@ std::vector<Bound> StatementLowering::bind(const ast::LaunchStatement &call,
       }
       arguments.emplace_back(std::move(view));
     } else {
-      const ExprId value = frame.lower(call.arguments[i]);
-      const bool converts = cgrt::format::is_float(parameter.type);
-      arguments.emplace_back(converts ? context_.program.exprs.cast(parameter.type, value) : value);
+      const ExprId value = frame.lower_as(parameter.type, call.arguments[i]);
+      check_def_scalar(parameter, value, frame.range(call.arguments[i]));
+      arguments.emplace_back(value);
     }
   }
   return arguments;
@@ -237,29 +237,32 @@ void StatementLowering::check_def_shape(const ast::LaunchStatement &call, const 
                                         Frame &callee) {
   const ast::Parameter &parameter = def.parameters[index];
   const std::vector<ExprId> actual = view.shape();
-  const SourceRange &range = frame.range(call.arguments[index]);
-  const std::string name = "def '" + std::string(def.name.text) + "'";
+  const ast::ExprRef argument = call.arguments[index];
+  const ShapeContract contract = {"def '" + std::string(def.name.text) + "'", parameter.name,
+                                  frame.text(argument), frame.range(argument)};
   for (std::size_t axis = 0; axis < actual.size(); ++axis) {
-    const ExprId declared = callee.lower(parameter.shape[axis]);
-    if (context_.polynomials.equal(actual[axis], declared)) {
-      continue;
-    }
-    const auto known_actual = context_.known(actual[axis], range, "this extent");
-    const auto known_declared = context_.known(declared, range, "the parameter's extent");
-    const std::string what = "extent " + std::to_string(axis);
-    if (known_actual && known_declared) {
-      context_.diagnostics
-          .report(Diag::ExtentMismatch, range, parameter.name.text, name, what,
-                  known_declared->text(), frame.text(call.arguments[index]), known_actual->text())
-          .notes.push_back({parameter.name.range, "the parameter is declared here"});
-    } else {
-      context_.require(actual[axis], Check::Relation::Equal, declared, "shape",
-                       "argument '" + std::string(parameter.name.text) + "' of " + name + ": " +
-                           what + " is {right}, that of '" + frame.text(call.arguments[index]) +
-                           "' is {left}",
-                       range);
-    }
+    require_extent(context_, contract, "extent " + std::to_string(axis), actual[axis],
+                   callee.lower(parameter.shape[axis]));
   }
+}
+
+/// The graph builder sees the kernels' arguments only: what a def's scalar must hold is a Check.
+void StatementLowering::check_def_scalar(const ast::Parameter &parameter, ExprId value,
+                                         const SourceRange &range) {
+  const auto scalar_class = cgrt::format::class_of(parameter.type);
+  if (context_.program.exprs.known(value) || scalar_class == cgrt::format::ScalarClass::Float ||
+      scalar_class == cgrt::format::ScalarClass::Bool) {
+    return;
+  }
+  const std::string name = "argument '" + std::string(parameter.name.text) + "': ";
+  const std::string type(cgrt::format::spelling(parameter.type));
+  const ExprId least = context_.integer(cgrt::format::least(parameter.type));
+  const ExprId greatest = context_.program.exprs.constant(
+      cgrt::format::Value::of(cgrt::format::greatest(parameter.type)));
+  context_.require(least, Check::Relation::LessEqual, value, "range",
+                   name + "{right} is less than " + type + " holds", range);
+  context_.require(value, Check::Relation::LessEqual, greatest, "range",
+                   name + "{left} is more than " + type + " holds", range);
 }
 
 void StatementLowering::inline_def(const ast::LaunchStatement &call, const Symbol &callee,

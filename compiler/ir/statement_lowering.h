@@ -79,6 +79,8 @@ private:
                           const ast::Def &def, Frame &frame);
   void check_def_shape(const ast::LaunchStatement &call, const ast::Def &def, std::size_t index,
                        const View &view, Frame &frame, Frame &callee);
+  void check_def_scalar(const ast::Parameter &parameter, cgrt::format::ExprId value,
+                        const SourceRange &range);
   cgrt::format::GraphId finish(Target target);
 
   LoweringContext &context_;
