@@ -38,33 +38,21 @@ public:
     for (std::size_t g = 0; g < program_.graphs.size(); ++g) {
       if (program_.graphs[g].entry) {
         written_.clear();
-        check_graph(g);
+        check_nodes(g, g);
       }
     }
   }
 
 private:
-  void check_graph(std::size_t graph) {
-    const auto &nodes = program_.graphs[graph].nodes;
+  /// The nodes of the entry `graph`, or those of a child as if they stood in the graph around it.
+  void check_nodes(std::size_t of, std::size_t graph) {
+    const auto &nodes = program_.graphs[of].nodes;
     for (std::size_t n = 0; n < nodes.size(); ++n) {
       const auto *child = std::get_if<cgrt::format::ChildWork>(&nodes[n].work);
       if (child != nullptr) {
-        check_nodes_of_child(child->graph.index, graph);
-        continue;
-      }
-      check_node(effects_of(program_, nodes[n]), places_[graph][n], graph);
-    }
-  }
-
-  /// As if they stood in the graph around it.
-  void check_nodes_of_child(std::size_t child, std::size_t graph) {
-    const auto &nodes = program_.graphs[child].nodes;
-    for (std::size_t n = 0; n < nodes.size(); ++n) {
-      const auto *inner = std::get_if<cgrt::format::ChildWork>(&nodes[n].work);
-      if (inner != nullptr) {
-        check_nodes_of_child(inner->graph.index, graph);
+        check_nodes(child->graph.index, graph);
       } else {
-        check_node(effects_of(program_, nodes[n]), places_[child][n], graph);
+        check_node(effects_of(program_, nodes[n]), places_[of][n], graph);
       }
     }
   }
