@@ -101,9 +101,6 @@ private:
     for (auto call = first; call != path_.end(); ++call) {
       way += " → " + std::string(file_.defs[(*call)->callee.index].name.text);
     }
-    if (first == path_.begin() && path_.size() == 1) {
-      way = std::string(file_.defs[def].name.text) + " → " + std::string(file_.defs[def].name.text);
-    }
     diagnostics_.report(Diag::Recursion, last.range, way);
   }
 

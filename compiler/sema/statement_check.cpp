@@ -183,38 +183,22 @@ void StatementCheck::check_after(const ast::Statement &statement) {
   }
 }
 
+StatementCheck::AttributedKind
+StatementCheck::attributed(const ast::LaunchStatement &launch) const {
+  if (launch.child) {
+    return {Attributed::Child, "a child graph"};
+  }
+  const Symbol callee = exprs_.find(file_[launch.callee].name, expr_scope());
+  return callee.kind == SymbolKind::Def ? AttributedKind{Attributed::Block, "a call of a def"}
+                                        : AttributedKind{Attributed::Launch, "a launch"};
+}
+
 void StatementCheck::check_statement_attributes(const ast::Statement &statement) {
   if (statement.attributes.empty()) {
     return;
   }
-  struct Kind {
-    Attributed what;
-    std::string_view noun;
-  };
-  const auto kind_of = [this](const ast::Statement &it) -> Kind {
-    if (const auto *launch = std::get_if<ast::LaunchStatement>(&it.action)) {
-      if (launch->child) {
-        return {Attributed::Child, "a child graph"};
-      }
-      const Symbol callee = exprs_.find(file_[launch->callee].name, expr_scope());
-      return callee.kind == SymbolKind::Def ? Kind{Attributed::Block, "a call of a def"}
-                                            : Kind{Attributed::Launch, "a launch"};
-    }
-    switch (it.action.index()) {
-    case 0:
-      return {Attributed::Memory, "a copy"};
-    case 1:
-      return {Attributed::Memory, "a fill"};
-    case 3:
-    case 5:
-      return {Attributed::Block, "a block"};
-    case 6:
-      return {Attributed::Buffer, "a buffer"};
-    default:
-      return {Attributed::Other, "this statement"};
-    }
-  };
-  const Kind kind = kind_of(statement);
+  const AttributedKind kind =
+      std::visit([this](const auto &action) { return attributed(action); }, statement.action);
   if (kind.what != Attributed::Buffer) { // those are checked with their declaration
     check_attributes(statement.attributes, kind.what, kind.noun, expr_scope(), exprs_,
                      diagnostics_);

@@ -1,6 +1,7 @@
 // The statements of graphs and defs.
 #pragma once
 
+#include "sema/attribute_check.h"
 #include "sema/expr_check.h"
 
 #include <vector>
@@ -43,6 +44,34 @@ private:
   void collect_labels(OpenBlock &open);
   void check_statement(const ast::Statement &statement, Scope &scope);
   void check_after(const ast::Statement &statement);
+
+  /// What attributes before a statement are about, and a name for it.
+  struct AttributedKind {
+    Attributed what;
+    std::string_view noun;
+  };
+  AttributedKind attributed(const ast::LaunchStatement &launch) const;
+  static AttributedKind attributed(const ast::CopyStatement &) {
+    return {Attributed::Memory, "a copy"};
+  }
+  static AttributedKind attributed(const ast::FillStatement &) {
+    return {Attributed::Memory, "a fill"};
+  }
+  static AttributedKind attributed(const ast::ForStatement &) {
+    return {Attributed::Block, "a block"};
+  }
+  static AttributedKind attributed(const ast::ScopeStatement &) {
+    return {Attributed::Block, "a block"};
+  }
+  static AttributedKind attributed(const ast::BufferStatement &) {
+    return {Attributed::Buffer, "a buffer"};
+  }
+  static AttributedKind attributed(const ast::SyncStatement &) {
+    return {Attributed::Other, "a sync"};
+  }
+  static AttributedKind attributed(const ast::ConstStatement &) {
+    return {Attributed::Other, "a const"};
+  }
   void check_statement_attributes(const ast::Statement &statement);
   void declare(Scope &scope, const ast::Name &name, const Symbol &symbol);
 

@@ -1,15 +1,12 @@
 #include "sema/unused.h"
 
+#include "kernels/cpp_tokens.h"
+
 #include <algorithm>
-#include <cctype>
 
 namespace cgc {
 
 namespace {
-
-bool is_word(char c) {
-  return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '_';
-}
 
 class UnusedNames {
 public:
@@ -21,21 +18,21 @@ public:
         diagnostics_(diagnostics) {
     for (const ast::Kernel &kernel : file_.kernels) {
       if (kernel.body.kind == ast::BodyKind::Cuda) {
-        add_words(files.text(kernel.body.range));
+        texts_.push_back(files.text(kernel.body.range));
       }
       if (kernel.host) {
-        add_words(files.text(*kernel.host));
+        texts_.push_back(files.text(*kernel.host));
       }
     }
     for (const SourceRange &block : file_.cuda_blocks) {
-      add_words(files.text(block));
+      texts_.push_back(files.text(block));
     }
   }
 
   void report() {
     report_each(file_.imports, SymbolKind::Module, "module");
     for (std::uint32_t i = 0; i < file_.consts.size(); ++i) {
-      if (!words_.contains(file_.consts[i].name.text)) {
+      if (!is_mentioned(file_.consts[i].name.text)) {
         report_if_unused(file_.consts[i].name, SymbolKind::Const, i, "const");
       }
     }
@@ -53,17 +50,11 @@ public:
   }
 
 private:
-  void add_words(std::string_view text) {
-    for (std::size_t at = 0; at < text.size();) {
-      std::size_t end = at;
-      while (end < text.size() && is_word(text[end])) {
-        ++end;
-      }
-      if (end > at) {
-        words_.insert(text.substr(at, end - at));
-      }
-      at = end + 1;
-    }
+  /// Whether kernel code has the word; in a comment counts, too.
+  bool is_mentioned(std::string_view name) const {
+    return std::any_of(texts_.begin(), texts_.end(), [name](std::string_view text) {
+      return find_word(text, name) != std::string_view::npos;
+    });
   }
 
   template <typename Things>
@@ -98,7 +89,7 @@ private:
   const std::set<std::tuple<std::uint32_t, SymbolKind, std::uint32_t>> &used_;
   const std::unordered_set<const ast::Statement *> &used_labels_;
   Diagnostics &diagnostics_;
-  std::unordered_set<std::string_view> words_; ///< of kernel code
+  std::vector<std::string_view> texts_; ///< kernel code
 };
 
 } // namespace
