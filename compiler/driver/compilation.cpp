@@ -101,7 +101,9 @@ private:
   /// The product, from the finished IR.
   CompileResult finish(Module &module) {
     const KernelUnit unit = {files_, module.scopes, module.kernel_sources};
-    check_blocks(unit, diagnostics_); // whatever the product: kernels are compiled for bundles only
+    if (options_.emit != Emit::Bundle) {
+      check_blocks(unit, diagnostics_); // which compile_kernels() does, too
+    }
     if (diagnostics_.has_errors()) {
       return {CompileStatus::InputErrors, ""};
     }

@@ -19,8 +19,6 @@ using cgrt::format::Program;
 
 namespace {
 
-constexpr std::string_view body_declaration = "static __device__ __forceinline__ void body(";
-
 std::string unit_text(const CodeUnit &unit) {
   if (unit.kind == CodeUnit::Kind::Source) {
     return source_text(unit);
@@ -34,7 +32,7 @@ std::string unit_text(const CodeUnit &unit) {
   }
   text += shared_text(unit);
   for (const KernelId kernel : unit.kernels) {
-    text += body_function(unit, kernel, body_declaration);
+    text += body_function(unit, kernel, device_body);
   }
   // Behind all bodies, where none of their macros is defined any more.
   for (const KernelId id : unit.kernels) {

@@ -39,8 +39,7 @@ const unsigned cg_host_abi = cgrt::host_abi::version;
 constexpr std::string_view no_assembly =
     "#define asm static_assert(false, \"the host device runs no inline PTX\"); asm\n";
 
-constexpr std::string_view body_declaration = "static __device__ __forceinline__ void body(";
-constexpr std::string_view host_body_declaration = "static void body(";
+constexpr std::string_view host_body = "static void body(";
 
 std::string headers(const CodeUnit &unit) {
   std::string text;
@@ -159,13 +158,13 @@ std::string host_text(const CodeUnit &unit) {
   } else if (is_host) {
     text += shared_text(unit);
     for (const KernelId kernel : unit.kernels) {
-      text += body_function(unit, kernel, host_body_declaration);
+      text += body_function(unit, kernel, host_body);
     }
     text += extents_function;
   } else {
     text += for_host(shared_text(unit));
     for (const KernelId kernel : unit.kernels) {
-      text += for_host(body_function(unit, kernel, body_declaration));
+      text += for_host(body_function(unit, kernel, device_body));
     }
   }
   // Behind all bodies, where none of their macros is defined any more.

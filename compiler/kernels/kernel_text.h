@@ -22,6 +22,9 @@ bool includes_files(const CodeUnit &unit);
 /// `cuda { }`, its file-scope blocks.
 std::string shared_text(const CodeUnit &unit);
 
+/// The `declaration` of a body that is CUDA C++.
+inline constexpr std::string_view device_body = "static __device__ __forceinline__ void body(";
+
 /// One kernel's body as a function in a namespace of its own; `declaration` is "static void body("
 /// with what stands before the kernel's parameters:
 ///   namespace cgk_cg_saxpy_f32 {
