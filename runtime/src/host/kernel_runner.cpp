@@ -52,8 +52,6 @@ void KernelRunner::run(const KernelParams &params, bool backwards) {
   const std::uint64_t blocks = std::uint64_t{launch.grid.x} * launch.grid.y * launch.grid.z;
   std::atomic<std::uint64_t> next = 0;
   const auto workers = static_cast<std::uint32_t>(std::min<std::uint64_t>(blocks, pool_.workers()));
-  const FaultHandlers handlers;
-  const SignalStack stack; // the other workers have one
   pool_.run(workers, [&](std::uint32_t worker) {
     try {
       const FaultTrap faults = runners_[worker].trap_faults();
