@@ -1,6 +1,6 @@
 #include "passes/access_index.h"
 
-#include <gtest/gtest.h>
+#include "unit/expr_fixture.h"
 
 #include <algorithm>
 #include <random>
@@ -9,20 +9,13 @@
 namespace cgc {
 namespace {
 
-using cgrt::ScalarType;
-using cgrt::format::BufferId;
 using cgrt::format::ExprId;
 using cgrt::format::ExprOp;
 using cgrt::format::Region;
-using cgrt::format::Value;
 
-class AccessIndexTest : public ::testing::Test {
+class AccessIndexTest : public testing::ExprFixture {
 public:
-  ExprId number(std::int64_t value) { return program.exprs.constant(Value::of(value)); }
-  ExprId in_units(std::int64_t value) {
-    return program.exprs.binary(ExprOp::Mul, number(value), n);
-  }
-  Region region(ExprId begin, ExprId count) const { return {BufferId{0}, {{begin, count}}}; }
+  ExprId in_units(std::int64_t value) { return times(value, n); }
 
   std::set<std::uint32_t> near(AccessIndex &accesses, const Region &region) {
     std::set<std::uint32_t> found;
@@ -33,9 +26,6 @@ public:
     return found;
   }
 
-  cgrt::format::Program program;
-  Polynomials polynomials{program.exprs};
-  ExprId n = program.exprs.parameter({0}, ScalarType::I32);
   AccessIndex index{polynomials, 0};
 };
 

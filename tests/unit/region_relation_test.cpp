@@ -2,7 +2,7 @@
 // case.
 #include "ir/region_relation.h"
 
-#include <gtest/gtest.h>
+#include "unit/expr_fixture.h"
 
 #include <random>
 
@@ -14,22 +14,13 @@ using cgrt::format::BufferId;
 using cgrt::format::ExprId;
 using cgrt::format::ExprOp;
 using cgrt::format::Region;
-using cgrt::format::Value;
 
-class RegionRelation : public ::testing::Test {
+class RegionRelation : public testing::ExprFixture {
 public:
-  ExprId number(std::int64_t value) { return program.exprs.constant(Value::of(value)); }
-  ExprId times(std::int64_t factor, ExprId a) {
-    return program.exprs.binary(ExprOp::Mul, number(factor), a);
-  }
   ExprId plus(ExprId a, std::int64_t value) {
     return program.exprs.binary(ExprOp::Add, a, number(value));
   }
-  Region region(ExprId begin, ExprId count) const { return {BufferId{0}, {{begin, count}}}; }
 
-  cgrt::format::Program program;
-  Polynomials polynomials{program.exprs};
-  ExprId n = program.exprs.parameter({0}, ScalarType::I32);
   ExprId i = program.exprs.parameter({1}, ScalarType::I32);
 };
 

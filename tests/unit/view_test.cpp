@@ -1,18 +1,15 @@
 #include "ir/view.h"
 
-#include <gtest/gtest.h>
+#include "unit/expr_fixture.h"
 
 namespace cgc {
 namespace {
 
-using cgrt::ScalarType;
-using cgrt::format::BufferId;
 using cgrt::format::ExprId;
 using cgrt::format::ExprOp;
 using cgrt::format::Region;
-using cgrt::format::Value;
 
-class ViewTest : public ::testing::Test {
+class ViewTest : public testing::ExprFixture {
 public:
   void SetUp() override {
     cgrt::format::Buffer buffer;
@@ -21,8 +18,6 @@ public:
     buffer.shape = {number(4), number(6), number(8)};
     program.buffers.push_back(buffer);
   }
-
-  ExprId number(std::int64_t value) { return program.exprs.constant(Value::of(value)); }
 
   /// Begins are of no interest here.
   Region region(std::uint32_t buffer, const std::vector<ExprId> &counts) {
@@ -42,10 +37,6 @@ public:
     }
     return text;
   }
-
-  cgrt::format::Program program;
-  Polynomials polynomials{program.exprs};
-  ExprId n = program.exprs.parameter({0}, ScalarType::I32);
 };
 
 TEST_F(ViewTest, OfAWholeBufferHasItsShape) {
