@@ -198,7 +198,7 @@ void StatementCheck::check_statement_attributes(const ast::Statement &statement)
     return;
   }
   const AttributedKind kind =
-      std::visit([this](const auto &action) { return attributed(action); }, statement.action);
+      std::visit([this](const auto &action) { return this->attributed(action); }, statement.action);
   if (kind.what != Attributed::Buffer) { // those are checked with their declaration
     check_attributes(statement.attributes, kind.what, kind.noun, expr_scope(), exprs_,
                      diagnostics_);
