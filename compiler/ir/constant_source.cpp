@@ -5,6 +5,8 @@
 #include "format/scalar_type.h"
 
 #include <array>
+#include <bit>
+#include <cinttypes>
 #include <cmath>
 #include <cstdio>
 #include <limits>
@@ -30,16 +32,16 @@ std::string integer_literal(const Value &value) {
   return value.text() + (fits_int ? "" : "LL");
 }
 
-/// Hexadecimal, so that no digit is lost.
+/// Hexadecimal, so that no digit is lost; what no literal says stands as its bits, since NVRTC has
+/// no other words for it.
 std::string float_literal(double value) {
-  if (std::isnan(value)) {
-    return "__builtin_nan(\"\")";
+  std::array<char, 64> text{};
+  if (std::isfinite(value)) {
+    std::snprintf(text.data(), text.size(), "%a", value);
+  } else {
+    std::snprintf(text.data(), text.size(), "__builtin_bit_cast(double, 0x%" PRIx64 "ULL)",
+                  std::bit_cast<std::uint64_t>(value));
   }
-  if (std::isinf(value)) {
-    return value < 0 ? "-__builtin_huge_val()" : "__builtin_huge_val()";
-  }
-  std::array<char, 48> text{};
-  std::snprintf(text.data(), text.size(), "%a", value);
   return text.data();
 }
 
