@@ -1,7 +1,5 @@
 #include "cuda/cuda_context.h"
 
-#include "cuda/cuda_driver.h"
-
 namespace cgrt::cuda {
 
 namespace {
@@ -79,6 +77,7 @@ Context::Context(int ordinal)
   cudaDeviceProp properties{};
   check(cudaGetDeviceProperties(&properties, ordinal), "cudaGetDeviceProperties");
   name_ = "cuda:" + std::to_string(ordinal) + " " + properties.name;
+  find_driver_function("cuGraphLaunch", graph_launch_);
   const Current current = make_current();
   check(cudaDeviceGetStreamPriorityRange(&last_priority_, &first_priority_),
         "cudaDeviceGetStreamPriorityRange");

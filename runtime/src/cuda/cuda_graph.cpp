@@ -278,7 +278,7 @@ CudaExecutable::~CudaExecutable() {
 
 void CudaExecutable::launch() {
   const Current current = context_->make_current();
-  check(cudaGraphLaunch(executable_, context_->stream()), "cudaGraphLaunch");
+  context_->launch(executable_);
   in_flight_ = true;
 }
 
