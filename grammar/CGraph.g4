@@ -71,7 +71,13 @@ action
   : copyStatement
   | fillStatement
   | launchStatement
+  | assignStatement
   | forStatement
+  | ifStatement
+  | whileStatement
+  | doStatement
+  | repeatStatement
+  | switchStatement
   | syncStatement
   | scopeStatement
   | bufferDeclaration
@@ -89,6 +95,24 @@ geometry : '<<<' extents ',' extents (',' expression)? '>>>' ;
 extents : expression | '(' expression (',' expression)+ ')' ;
 
 forStatement : FOR name IN expression '..' expression block (after ';')? ;
+
+assignStatement : reference '=' expression after? ';' ;
+
+ifStatement : IF condition block (ELSE IF condition block)* (ELSE block)? (after ';')? ;
+
+whileStatement : WHILE condition limit? block (after ';')? ;
+
+doStatement : DO block WHILE condition limit? after? ';' ;
+
+repeatStatement : REPEAT condition block (after ';')? ;
+
+switchStatement : SWITCH condition '{' switchCase* '}' (after ';')? ;
+
+condition : '(' expression ')' ;
+
+limit : MAX expression ;
+
+switchCase : (CASE expression (',' expression)* | DEFAULT) ':' block ;
 
 syncStatement : SYNC after? ';' ;
 

@@ -181,6 +181,44 @@ struct ForStatement {
   Block body;
 };
 
+/// Writes one element of a buffer.
+struct AssignStatement {
+  ExprRef target;
+  ExprRef value;
+};
+
+/// `if`, each `else if` and the `else`, in order.
+struct IfStatement {
+  struct Branch {
+    ExprRef condition; ///< none: the `else`
+    Block body;
+  };
+  std::vector<Branch> branches;
+};
+
+/// `while (…) { … }` and `do { … } while (…);`
+struct LoopStatement {
+  bool body_first = false;
+  ExprRef condition;
+  ExprRef limit; ///< its `max`; none: without
+  Block body;
+};
+
+struct RepeatStatement {
+  ExprRef count;
+  Block body;
+};
+
+struct SwitchStatement {
+  struct Case {
+    std::vector<ExprRef> labels; ///< none: `default`
+    SourceRange range;           ///< of the labels
+    Block body;
+  };
+  ExprRef value;
+  std::vector<Case> cases;
+};
+
 struct SyncStatement {};
 
 struct ScopeStatement {
@@ -199,7 +237,8 @@ struct ConstStatement {
 };
 
 struct Statement {
-  std::variant<CopyStatement, FillStatement, LaunchStatement, ForStatement, SyncStatement,
+  std::variant<CopyStatement, FillStatement, LaunchStatement, AssignStatement, ForStatement,
+               IfStatement, LoopStatement, RepeatStatement, SwitchStatement, SyncStatement,
                ScopeStatement, BufferStatement, ConstStatement>
       action;
   SourceRange range; ///< without the body of a block
@@ -207,6 +246,25 @@ struct Statement {
   std::vector<Name> after;
   Attributes attributes;
 };
+
+/// The blocks of a statement, in order.
+template <typename Visit> void for_each_block(const Statement &statement, Visit &&visit) {
+  std::visit(
+      [&](const auto &action) {
+        if constexpr (requires { action.body; }) {
+          visit(action.body);
+        } else if constexpr (requires { action.branches; }) {
+          for (const auto &branch : action.branches) {
+            visit(branch.body);
+          }
+        } else if constexpr (requires { action.cases; }) {
+          for (const auto &one : action.cases) {
+            visit(one.body);
+          }
+        }
+      },
+      statement.action);
+}
 
 struct Def {
   Name name;

@@ -224,11 +224,35 @@ private:
         separator = ", ";
       }
       out_ << "\n";
-      if (const auto *loop = std::get_if<ForStatement>(&statement.action)) {
-        print_block(loop->body, depth + 1);
-      } else if (const auto *scope = std::get_if<ScopeStatement>(&statement.action)) {
-        print_block(scope->body, depth + 1);
+      print_bodies(statement, depth);
+    }
+  }
+
+  /// Where there are several, each has a line that says which it is.
+  void print_bodies(const Statement &statement, std::size_t depth) {
+    const auto indent = [&] { out_.indent(static_cast<unsigned>(2 * depth)); };
+    if (const auto *branching = std::get_if<IfStatement>(&statement.action)) {
+      for (std::size_t i = 0; i < branching->branches.size(); ++i) {
+        const IfStatement::Branch &branch = branching->branches[i];
+        if (i != 0) {
+          indent();
+          out_ << "else" << (branch.condition.valid() ? " if " + text(branch.condition) : "")
+               << "\n";
+        }
+        print_block(branch.body, depth + 1);
       }
+    } else if (const auto *choice = std::get_if<SwitchStatement>(&statement.action)) {
+      for (const SwitchStatement::Case &one : choice->cases) {
+        indent();
+        if (one.labels.empty()) {
+          out_ << "default\n";
+        } else {
+          print_list(one.labels, "case ", "\n");
+        }
+        print_block(one.body, depth + 1);
+      }
+    } else {
+      for_each_block(statement, [&](const Block &block) { print_block(block, depth + 1); });
     }
   }
 
@@ -254,6 +278,20 @@ private:
     out_ << "for " << view(file_.loops[loop.variable]) << " in " << text(loop.begin) << ".."
          << text(loop.end);
   }
+  void print_action(const AssignStatement &assignment) {
+    out_ << "assign " << text(assignment.target) << " = " << text(assignment.value);
+  }
+  void print_action(const IfStatement &branching) {
+    out_ << "if " << text(branching.branches.front().condition);
+  }
+  void print_action(const LoopStatement &loop) {
+    out_ << (loop.body_first ? "do while " : "while ") << text(loop.condition);
+    if (loop.limit.valid()) {
+      out_ << " max " << text(loop.limit);
+    }
+  }
+  void print_action(const RepeatStatement &loop) { out_ << "repeat " << text(loop.count); }
+  void print_action(const SwitchStatement &choice) { out_ << "switch " << text(choice.value); }
   void print_action(const SyncStatement &) { out_ << "sync"; }
   void print_action(const ScopeStatement &) { out_ << "scope"; }
   void print_action(const BufferStatement &declared) {

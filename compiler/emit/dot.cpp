@@ -8,6 +8,9 @@
 namespace cgc {
 
 using cgrt::format::Arguments;
+using cgrt::format::Bodies;
+using cgrt::format::ConditionalType;
+using cgrt::format::ConditionId;
 using cgrt::format::ExprId;
 using cgrt::format::Extents;
 using cgrt::format::FieldAccess;
@@ -77,6 +80,9 @@ private:
   std::string detail(const NodeField &, KernelId) const { return ""; }
   std::string detail(const NodeField &, GraphId) const { return ""; }
   std::string detail(const NodeField &, const Arguments &) const { return ""; }
+  std::string detail(const NodeField &, ConditionId) const { return ""; }
+  std::string detail(const NodeField &, ConditionalType) const { return ""; }
+  std::string detail(const NodeField &, const Bodies &) const { return ""; }
 
   /// "grid(ceildiv(n, 256)) block(256)"
   std::string details(const Node &node) const {
@@ -89,20 +95,22 @@ private:
     return result;
   }
 
-  /// Nodes are called `prefix` and their number. Child graphs nest as deep as their calls do in the
-  /// text.
+  /// Nodes are called `prefix` and their number. Child graphs and bodies nest as deep as their
+  /// calls and blocks do in the text.
   void write_graph(const Graph &graph, const std::string &prefix, unsigned depth) {
     for (std::size_t i = 0; i < graph.nodes.size(); ++i) {
       const std::string id = prefix + std::to_string(i);
-      const auto *child = std::get_if<cgrt::format::ChildWork>(&graph.nodes[i].work);
-      if (child == nullptr) {
-        write_node(id, graph.nodes[i], depth);
-        continue;
+      const Node &node = graph.nodes[i];
+      if (const auto *child = std::get_if<cgrt::format::ChildWork>(&node.work)) {
+        out_.indent(2 * depth) << "subgraph cluster_" << id << " {\n";
+        write_node(id, node, depth + 1);
+        write_graph(program_[child->graph], id + "_", depth + 1);
+        out_.indent(2 * depth) << "}\n";
+      } else if (const auto *branch = std::get_if<cgrt::format::ConditionalWork>(&node.work)) {
+        write_conditional(id, node, branch->bodies, depth);
+      } else {
+        write_node(id, node, depth);
       }
-      out_.indent(2 * depth) << "subgraph cluster_" << id << " {\n";
-      write_node(id, graph.nodes[i], depth + 1);
-      write_graph(program_[child->graph], id + "_", depth + 1);
-      out_.indent(2 * depth) << "}\n";
     }
     for (std::size_t i = 0; i < graph.nodes.size(); ++i) {
       for (const auto &dependency : graph.nodes[i].dependencies) {
@@ -115,13 +123,31 @@ private:
     }
   }
 
+  void write_conditional(const std::string &id, const Node &node, const Bodies &bodies,
+                         unsigned depth) {
+    out_.indent(2 * depth) << "subgraph cluster_" << id << " {\n";
+    out_.indent(2 * depth + 2) << "label=" << quoted(describe(program_, node)) << ";\n";
+    write_node(id, node, depth + 1);
+    for (std::size_t i = 0; i < bodies.size(); ++i) {
+      const std::string body = id + "_" + std::to_string(i);
+      out_.indent(2 * depth + 2) << "subgraph cluster_" << body << " {\n";
+      out_.indent(2 * depth + 4) << "label=" << quoted(program_[bodies[i]].label)
+                                 << "; style=dashed;\n";
+      write_graph(program_[bodies[i]], body + "_", depth + 2);
+      out_.indent(2 * depth + 2) << "}\n";
+    }
+    out_.indent(2 * depth) << "}\n";
+  }
+
   void write_node(const std::string &id, const Node &node, unsigned depth) {
     Node unnamed = node;
     unnamed.name.clear();
     const std::string title = node.name.empty() ? "" : node.name + "\n";
     const std::string label = title + describe(program_, unnamed) + "\n" + details(node);
     const cgrt::SourceLocation where = program_.locate(node.place);
-    out_.indent(2 * depth) << id << " [label=" << quoted(label);
+    const bool decides = node.kind() == cgrt::format::NodeKind::Conditional;
+    out_.indent(2 * depth) << id << " [" << (decides ? "shape=diamond, style=filled, " : "")
+                           << "label=" << quoted(label);
     if (where.line != 0) {
       out_ << ", tooltip=" << quoted(where.file + ":" + std::to_string(where.line));
     }

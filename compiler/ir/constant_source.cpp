@@ -61,6 +61,12 @@ std::string natural_type(const Value &value) {
 
 } // namespace
 
+std::string cpp_literal(const Value &value) {
+  return value.is_float()                  ? float_literal(value.as_double())
+         : value.kind() == ValueKind::Bool ? value.text()
+                                           : integer_literal(value);
+}
+
 ConstantSource make_constant_source(const std::string &name, const Value &value,
                                     std::optional<ScalarType> type) {
   // A rounded 16-bit float is a float exactly, and needs no class that is no literal type.
@@ -68,10 +74,7 @@ ConstantSource make_constant_source(const std::string &name, const Value &value,
     type = ScalarType::F32;
   }
   const std::string cpp_type = type ? std::string(cpp_spelling(*type)) : natural_type(value);
-  const std::string literal = value.is_float()                  ? float_literal(value.as_double())
-                              : value.kind() == ValueKind::Bool ? value.text()
-                                                                : integer_literal(value);
-  return {name, cpp_type, "static_cast<" + cpp_type + ">(" + literal + ")"};
+  return {name, cpp_type, "static_cast<" + cpp_type + ">(" + cpp_literal(value) + ")"};
 }
 
 } // namespace cgc

@@ -16,4 +16,7 @@ namespace cgc {
 ConstantSource make_constant_source(const std::string &name, const cgrt::format::Value &value,
                                     std::optional<cgrt::ScalarType> type);
 
+/// The value as a C++ literal; of an integer that is an int if it fits one, else a long long.
+std::string cpp_literal(const cgrt::format::Value &value);
+
 } // namespace cgc

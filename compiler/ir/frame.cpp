@@ -75,10 +75,16 @@ std::optional<std::int64_t> Frame::constant_integer(ast::ExprRef root, std::stri
   return static_cast<std::int64_t>(bits.bits);
 }
 
-View Frame::view(ast::ExprRef root) {
+Element Frame::element(ast::ExprRef root, const std::vector<bool> &on_device, std::uint32_t first) {
+  Dynamic dynamic = {on_device, first, {}};
+  const View whole = view(root, &dynamic);
+  return {whole.region, std::move(dynamic.indices)};
+}
+
+View Frame::view(ast::ExprRef root, Dynamic *dynamic) {
   const ast::Expr &expr = file_[root];
   if (expr.kind == ast::ExprKind::Index) {
-    return slice(view(expr.operands[0]), expr);
+    return slice(view(expr.operands[0], dynamic), expr, dynamic);
   }
   const Symbol &symbol = file_.symbol(root);
   if (symbol.kind == SymbolKind::DefParameter) {
@@ -87,7 +93,7 @@ View Frame::view(ast::ExprRef root) {
   return whole_view(context_.program, buffer(symbol));
 }
 
-View Frame::slice(const View &base, const ast::Expr &index) {
+View Frame::slice(const View &base, const ast::Expr &index, Dynamic *dynamic) {
   View result = base;
   result.kept.clear();
   for (std::size_t i = 0; i < base.kept.size(); ++i) {
@@ -98,6 +104,10 @@ View Frame::slice(const View &base, const ast::Expr &index) {
     }
     const ast::ExprRef argument = index.arguments[i];
     const ast::Expr &part = file_[argument];
+    if (dynamic != nullptr && dynamic->on_device[argument.index - dynamic->first]) {
+      dynamic->indices.push_back({dimension, argument});
+      continue;
+    }
     slice_dimension(result, dimension, part, argument);
     if (part.kind == ast::ExprKind::Range) {
       result.kept.push_back(dimension);

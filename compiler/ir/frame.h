@@ -14,6 +14,16 @@ namespace cgc {
 /// A def's argument: a scalar or a slice.
 using Bound = std::variant<cgrt::format::ExprId, View>;
 
+/// An element of a buffer as a device expression reads or writes it.
+struct Element {
+  struct Index {
+    std::size_t dimension; ///< of the buffer
+    ast::ExprRef subscript;
+  };
+  cgrt::format::Region region; ///< within which it lies
+  std::vector<Index> indices;  ///< those that the device computes, from the region's first element
+};
+
 /// One for each graph and for each call of a def. Expressions and references are lowered in it.
 class Frame {
 public:
@@ -32,7 +42,9 @@ public:
   /// that is known not to fit; the graph builder checks those of nodes again.
   cgrt::format::ExprId lower_as(cgrt::ScalarType type, ast::ExprRef root);
   /// Reports slices that are out of range.
-  View view(ast::ExprRef root);
+  View view(ast::ExprRef root) { return view(root, nullptr); }
+  /// An element: of a dimension whose subscript the device computes, the view has all.
+  Element element(ast::ExprRef root, const std::vector<bool> &on_device, std::uint32_t first);
   /// An expression that has to be constant; nothing after reporting, as of `user`, that it is not.
   std::optional<std::int64_t> constant_integer(ast::ExprRef root, std::string_view user);
 
@@ -45,9 +57,17 @@ public:
   void set_buffer(std::uint32_t index, cgrt::format::BufferId buffer) { buffers_[index] = buffer; }
 
 private:
+  /// What tells subscripts that the device computes, and takes them.
+  struct Dynamic {
+    const std::vector<bool> &on_device;
+    std::uint32_t first;
+    std::vector<Element::Index> indices;
+  };
+
+  View view(ast::ExprRef root, Dynamic *dynamic);
   cgrt::format::BufferId buffer(const Symbol &symbol) const;
   cgrt::format::ExprId scalar(const Symbol &symbol);
-  View slice(const View &base, const ast::Expr &index);
+  View slice(const View &base, const ast::Expr &index, Dynamic *dynamic);
   void slice_dimension(View &result, std::size_t dimension, const ast::Expr &part,
                        ast::ExprRef ref);
   bool check_bounds(const cgrt::format::Range &within, bool whole, cgrt::format::ExprId begin,

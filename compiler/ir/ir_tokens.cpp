@@ -123,9 +123,12 @@ IrToken IrLexer::next() {
     });
     return token(IrTokenKind::Number, begin);
   }
-  if (c == '%' || c == '#') {
+  if (c == '%' || c == '#' || c == '?') {
     take_while(llvm::isDigit);
-    return token(c == '%' ? IrTokenKind::Expression : IrTokenKind::Node, begin, 1);
+    return token(c == '%'   ? IrTokenKind::Expression
+                 : c == '#' ? IrTokenKind::Node
+                            : IrTokenKind::Condition,
+                 begin, 1);
   }
   if ((c == '=' || c == '<') && text_.substr(at_, 1) == "=") {
     ++at_;

@@ -18,13 +18,14 @@ enum class IrTokenKind : std::uint8_t {
   Number,     ///< `12`, `-1.5e-07`, `0x7ff8000000000000`
   Expression, ///< `%12`
   Node,       ///< `#12`
+  Condition,  ///< `?12`
   Symbol,     ///< `= == <= : , ( ) [ ] { } @ +`
   Stray,      ///< anything else, and a string without end
 };
 
 struct IrToken {
   IrTokenKind kind = IrTokenKind::End;
-  std::string_view text; ///< without `%` and `#`; a string with its quotes
+  std::string_view text; ///< without `%`, `#` and `?`; a string with its quotes
   SourceRange range;
 
   bool is(IrTokenKind wanted, std::string_view wanted_text) const {

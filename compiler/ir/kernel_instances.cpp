@@ -183,20 +183,52 @@ KernelId KernelInstances::add_generated(std::string_view name, ScalarType type,
     generated_scope_ = static_cast<std::uint32_t>(context_.module.scopes.size());
     context_.module.scopes.emplace_back();
   }
-  Kernel kernel;
   const std::string full =
       std::string(name) + "<" + std::string(cgrt::format::spelling(type)) + ">";
-  kernel.name = context_.kernel_names.add(full);
-  kernel.symbol = context_.kernel_symbols.add(identifier("cg_" + full), '_');
+  place->second = append_generated(full, std::move(params), {body, range}, *generated_scope_);
+  return place->second;
+}
+
+KernelId KernelInstances::append_generated(const std::string &name, std::vector<KernelParam> params,
+                                           const CodeText &body, std::uint32_t scope) {
+  Kernel kernel;
+  kernel.name = context_.kernel_names.add(name);
+  kernel.symbol = context_.kernel_symbols.add(identifier("cg_" + name), '_');
   kernel.params = std::move(params);
-  kernel.place = context_.files.place(range);
-  place->second = {static_cast<std::uint32_t>(context_.program.kernels.size())};
+  kernel.place = context_.files.place(body.range);
+  const KernelId id{static_cast<std::uint32_t>(context_.program.kernels.size())};
   context_.program.kernels.push_back(std::move(kernel));
   KernelSource source;
-  source.scope = *generated_scope_;
-  source.body = {body, range};
-  source.name = range;
+  source.scope = scope;
+  source.body = body;
+  source.name = body.range;
   context_.module.kernel_sources.push_back(std::move(source));
+  return id;
+}
+
+KernelId KernelInstances::device_code(const std::string &name,
+                                      const std::vector<KernelParam> &params,
+                                      const std::string &text, const SourceRange &range) {
+  std::string key = text;
+  for (const KernelParam &param : params) {
+    key += std::string(cgrt::format::spelling(param.type)) +
+           (param.is_buffer ? std::string(spelling(param.mode)) : "") + ",";
+  }
+  const auto [place, added] = device_codes_.try_emplace(key);
+  if (!added) {
+    return place->second;
+  }
+  if (!device_code_scope_) {
+    device_code_scope_ = static_cast<std::uint32_t>(context_.module.scopes.size());
+    CodeScope scope;
+    scope.blocks.push_back({embedded::stdlib_kernels_device_expr_cuh, range});
+    context_.module.scopes.push_back(std::move(scope));
+  }
+  const std::string &kept = context_.module.texts.emplace_back("\n" + text);
+  place->second = append_generated(name, params, {kept, range}, *device_code_scope_);
+  Kernel &kernel = context_.program.kernels[place->second.index];
+  kernel.inplace = true;
+  kernel.strided = true;
   return place->second;
 }
 

@@ -23,6 +23,12 @@ public:
   /// Fills elements at three strides: (n0, n1, n2, s0, s1, s2: i64, value: T, destination).
   cgrt::format::KernelId fill_strided(ast::ScalarType type, const SourceRange &range);
 
+  /// A kernel of generated code (device expressions), or an equal one that is there; `name` is that
+  /// of a new one. Its arguments may overlap, and their strides are the code's own matter.
+  cgrt::format::KernelId device_code(const std::string &name,
+                                     const std::vector<cgrt::format::KernelParam> &params,
+                                     const std::string &text, const SourceRange &range);
+
 private:
   struct Key {
     std::uint32_t module;
@@ -35,6 +41,9 @@ private:
   cgrt::format::KernelId add_generated(std::string_view name, ast::ScalarType type,
                                        std::vector<cgrt::format::KernelParam> params,
                                        std::string_view body, const SourceRange &range);
+  cgrt::format::KernelId append_generated(const std::string &name,
+                                          std::vector<cgrt::format::KernelParam> params,
+                                          const CodeText &body, std::uint32_t scope);
   KernelSource source(const Symbol &symbol, const std::vector<ast::ScalarType> &types);
   std::uint32_t scope(const CheckedFile &file);
   std::string prefix(const CheckedFile &file) const;
@@ -42,8 +51,10 @@ private:
   LoweringContext &context_;
   std::map<Key, cgrt::format::KernelId> kernels_;
   std::map<std::pair<std::string_view, ast::ScalarType>, cgrt::format::KernelId> generated_;
-  std::map<std::uint32_t, std::uint32_t> scopes_; ///< by module
+  std::map<std::uint32_t, std::uint32_t> scopes_;              ///< by module
+  std::map<std::string, cgrt::format::KernelId> device_codes_; ///< by parameters and text
   std::optional<std::uint32_t> generated_scope_;
+  std::optional<std::uint32_t> device_code_scope_;
 };
 
 } // namespace cgc

@@ -39,6 +39,7 @@ public:
     for (const ast::Graph &graph : main.file->graphs) {
       statements_.lower(graph);
     }
+    statements_.finish_signals();
     if (statements_.too_many()) { // too many to look at, too
       context_.program.graphs.clear();
       context_.module.after.clear();

@@ -24,7 +24,8 @@ using cgrt::format::ValueKind;
 
 namespace {
 
-/// Prints names as they are and everything else by number: `%3` is an expression, `#3` a node.
+/// Prints names as they are and everything else by number: `%3` is an expression, `#3` a node, `?3`
+/// a condition.
 class Printer {
 public:
   /// Without files, without code.
@@ -45,6 +46,7 @@ public:
       print_buffer(buffer);
     }
     print_kernels();
+    print_conditions();
     for (const auto &check : program_.checks) {
       out_ << "check " << name(check.left)
            << (check.relation == cgrt::format::Check::Relation::Equal ? " == " : " <= ")
@@ -150,6 +152,24 @@ private:
     }
   }
 
+  void print_conditions() {
+    for (std::size_t i = 0; i < program_.conditions.size(); ++i) {
+      const cgrt::format::Condition &condition = program_.conditions[i];
+      out_ << "condition ?" << i << " " << ir_string(condition.text) << " initial "
+           << condition.initial;
+      if (condition.limit.valid()) {
+        out_ << " limit " << name(condition.limit);
+      }
+      end(condition.place);
+    }
+    if (program_.reports.valid()) {
+      out_ << "reports " << ir_name(program_[program_.reports].name) << "\n";
+    }
+    if (program_.stops.valid()) {
+      out_ << "stops " << ir_name(program_[program_.stops].name) << "\n";
+    }
+  }
+
   void print_scope(std::size_t index) {
     out_ << "scope " << index << "\n";
     for (const ConstantSource &constant : module_.scopes[index].constants) {
@@ -237,6 +257,16 @@ private:
 
   void print_field(cgrt::format::KernelId kernel) { out_ << ir_name(program_[kernel].name); }
   void print_field(cgrt::format::GraphId graph) { out_ << ir_name(program_[graph].name); }
+  void print_field(cgrt::format::ConditionId condition) { out_ << "?" << condition.index; }
+  void print_field(cgrt::format::ConditionalType type) { out_ << spelling(type); }
+  void print_field(const cgrt::format::Bodies &bodies) {
+    const char *separator = "";
+    for (const cgrt::format::GraphId body : bodies) {
+      out_ << separator;
+      print_field(body);
+      separator = ", ";
+    }
+  }
   void print_field(ExprId expr) { out_ << name(expr); }
   /// Without the extents at the end that are 1.
   void print_field(const cgrt::format::Extents &extents) {
@@ -262,7 +292,14 @@ private:
   }
 
   void print_graph(const cgrt::format::Graph &graph) {
-    out_ << (graph.entry ? "" : "child ") << "graph " << ir_name(graph.name) << " {";
+    out_ << (graph.entry ? "" : "child ") << "graph " << ir_name(graph.name);
+    if (!graph.label.empty()) {
+      out_ << " label " << ir_string(graph.label);
+    }
+    if (graph.stop) {
+      out_ << " stop " << *graph.stop;
+    }
+    out_ << " {";
     end(graph.place);
     for (std::size_t i = 0; i < graph.nodes.size(); ++i) {
       const auto &node = graph.nodes[i];

@@ -17,7 +17,10 @@ namespace cgc {
 using cgrt::CallerAccess;
 using cgrt::MemorySpace;
 using cgrt::format::Arguments;
+using cgrt::format::Bodies;
 using cgrt::format::BufferId;
+using cgrt::format::ConditionalType;
+using cgrt::format::ConditionId;
 using cgrt::format::Expr;
 using cgrt::format::ExprId;
 using cgrt::format::ExprOp;
@@ -93,6 +96,14 @@ private:
       read_buffer();
     } else if (parser_.accept_word("kernel")) {
       read_kernel();
+    } else if (parser_.accept_word("condition")) {
+      read_condition();
+    } else if (parser_.accept_word("reports")) {
+      program_.reports = buffers_.read(parser_);
+      parser_.expect_line_end();
+    } else if (parser_.accept_word("stops")) {
+      program_.stops = buffers_.read(parser_);
+      parser_.expect_line_end();
     } else if (parser_.accept_word("check")) {
       read_check();
     } else if (parser_.accept_word("child")) {
@@ -101,7 +112,7 @@ private:
     } else if (parser_.accept_word("graph")) {
       read_graph(true);
     } else if (!code_.read_line()) {
-      parser_.fail("file, param, buffer, scope, kernel, check, graph or an expression");
+      parser_.fail("file, param, buffer, scope, kernel, condition, check, graph or an expression");
     }
   }
 
@@ -304,6 +315,26 @@ private:
     return param;
   }
 
+  ConditionId condition() {
+    return {parser_.index(IrTokenKind::Condition, "a condition such as ?3")};
+  }
+
+  void read_condition() {
+    const SourceRange range = parser_.token().range;
+    if (condition().index != program_.conditions.size()) {
+      parser_.fail(Diag::IrExpected, range, "?" + std::to_string(program_.conditions.size()));
+    }
+    cgrt::format::Condition condition;
+    condition.text = parser_.string();
+    parser_.expect_word("initial");
+    condition.initial = parser_.index(IrTokenKind::Number, "a u32");
+    if (parser_.accept_word("limit")) {
+      condition.limit = expr();
+    }
+    condition.place = end();
+    program_.conditions.push_back(std::move(condition));
+  }
+
   void read_check() {
     cgrt::format::Check check;
     check.left = expr();
@@ -325,6 +356,12 @@ private:
     cgrt::format::Graph graph;
     graph.entry = entry;
     graph.name = parser_.name();
+    if (parser_.accept_word("label")) {
+      graph.label = parser_.string();
+    }
+    if (parser_.accept_word("stop")) {
+      graph.stop = parser_.index(IrTokenKind::Number, "a u32");
+    }
     parser_.expect_symbol("{");
     graph.place = end();
     while (!parser_.failed() && !parser_.accept_symbol("}")) {
@@ -422,6 +459,26 @@ private:
   void read_field(GraphId &graph) {
     graph = graphs_.read(parser_);
   }
+  void read_field(ConditionId &id) {
+    id = condition();
+  }
+  void read_field(ConditionalType &type) {
+    const SourceRange range = parser_.token().range;
+    const std::string word = parser_.name();
+    for (const auto known :
+         {ConditionalType::If, ConditionalType::While, ConditionalType::Switch}) {
+      if (spelling(known) == word) {
+        type = known;
+        return;
+      }
+    }
+    parser_.fail(Diag::IrExpected, range, "if, while or switch");
+  }
+  void read_field(Bodies &bodies) {
+    do {
+      bodies.push_back(graphs_.read(parser_));
+    } while (parser_.accept_symbol(","));
+  }
   void read_field(ExprId &id) {
     id = expr();
   }
@@ -455,6 +512,8 @@ private:
     do {
       if (parser_.token().kind == IrTokenKind::Expression) {
         arguments.emplace_back(expr());
+      } else if (parser_.token().kind == IrTokenKind::Condition) {
+        arguments.emplace_back(condition());
       } else {
         read_field(std::get<Region>(arguments.emplace_back(Region{})));
       }

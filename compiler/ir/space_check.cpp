@@ -44,13 +44,20 @@ public:
   }
 
 private:
-  /// The nodes of the entry `graph`, or those of a child as if they stood in the graph around it.
+  /// The nodes of the entry `graph`, or those of a child or a body as if they stood in the graph
+  /// around it.
   void check_nodes(std::size_t of, std::size_t graph) {
     const auto &nodes = program_.graphs[of].nodes;
     for (std::size_t n = 0; n < nodes.size(); ++n) {
-      const auto *child = std::get_if<cgrt::format::ChildWork>(&nodes[n].work);
-      if (child != nullptr) {
+      if (const auto *child = std::get_if<cgrt::format::ChildWork>(&nodes[n].work)) {
         check_nodes(child->graph.index, graph);
+      } else if (const auto *branch = std::get_if<cgrt::format::ConditionalWork>(&nodes[n].work)) {
+        if (branch->type == cgrt::format::ConditionalType::While) {
+          note_writes(effects_of(program_, nodes[n])); // by the iteration before
+        }
+        for (const cgrt::format::GraphId body : branch->bodies) {
+          check_nodes(body.index, graph);
+        }
       } else {
         check_node(effects_of(program_, nodes[n]), places_[of][n], graph);
       }
@@ -67,6 +74,10 @@ private:
         check_read(effect.region, place, graph);
       }
     }
+    note_writes(effects);
+  }
+
+  void note_writes(const std::vector<Effect> &effects) {
     for (const Effect &effect : effects) {
       auto &writes = written_[effect.region.buffer];
       if (effect.writes && writes.size() <= most_writes) {

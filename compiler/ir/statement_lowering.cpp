@@ -24,8 +24,12 @@ void StatementLowering::lower(const ast::Graph &graph) {
   target.prefix = target.graph.name + ".";
   target_ = &target;
   attributes_ = {};
+  stop_ = find_attribute(graph.attributes, "cancellable") != nullptr ? std::optional(stops_++)
+                                                                     : std::nullopt;
+  target.graph.stop = stop_;
   Frame frame(context_, context_.checked.main());
   lower_block(graph.body, frame);
+  flush();
   target_ = nullptr;
   finish(std::move(target));
 }
@@ -55,6 +59,7 @@ bool StatementLowering::spend(std::uint64_t statements, const SourceRange &range
 }
 
 void StatementLowering::add_node(cgrt::format::Work work, const ast::Statement &statement) {
+  flush();
   cgrt::format::Node node;
   node.work = std::move(work);
   node.place = context_.files.place(statement.range);
@@ -85,6 +90,11 @@ void StatementLowering::lower_statement(const ast::Statement &statement, Frame &
     context_.diagnostics.report(Diag::CallsTooDeep, statement.range, max_call_depth);
     return;
   }
+  // Whose edges are asked for has nodes of its own.
+  const bool apart = statement.label || !statement.after.empty();
+  if (apart) {
+    flush();
+  }
   const std::uint32_t begin = node_count();
   const LaunchAttributes outer = attributes_;
   if (!statement.attributes.empty()) {
@@ -92,6 +102,9 @@ void StatementLowering::lower_statement(const ast::Statement &statement, Frame &
   }
   std::visit([&](const auto &action) { lower_action(action, statement, frame); }, statement.action);
   attributes_ = outer;
+  if (apart) {
+    flush();
+  }
   const NodeRange nodes = {begin, node_count()};
   if (statement.label) {
     blocks_.back().labels[&statement] = nodes;
@@ -296,8 +309,17 @@ void StatementLowering::add_child(const ast::LaunchStatement &call, const Symbol
   Target *outer = target_;
   target_ = &child;
   inline_def(call, callee, frame);
+  flush();
   target_ = outer;
-  add_node(cgrt::format::ChildWork{finish(std::move(child))}, statement);
+  const GraphId id = finish(std::move(child));
+  const auto &nodes = context_.program[id].nodes;
+  if (std::any_of(nodes.begin(), nodes.end(), [](const cgrt::format::Node &node) {
+        return node.kind() == cgrt::format::NodeKind::Conditional;
+      })) {
+    context_.diagnostics.report(Diag::ChildWithControlFlow, statement.range,
+                                frame.text(call.callee));
+  }
+  add_node(cgrt::format::ChildWork{id}, statement);
 }
 
 BufferId lower_buffer(const ast::Buffer &buffer, const std::string &name, Frame &frame,

@@ -1,6 +1,8 @@
 // The statements of a graph to its nodes, in program order: loops unrolled, defs inlined.
 #pragma once
 
+#include "ir/device_code.h"
+#include "ir/device_expr.h"
 #include "ir/frame.h"
 #include "ir/kernel_instances.h"
 #include "ir/launch_lowering.h"
@@ -27,6 +29,9 @@ public:
   /// Whether the program has become too large, which has been reported.
   bool too_many() const { return statements_ >= max_statements_; }
 
+  /// Gives the buffers of reports and stops their sizes, once all graphs are lowered.
+  void finish_signals();
+
   /// Of the program's graphs.
   const std::vector<NodePlaces> &places() const { return places_; }
 
@@ -37,6 +42,8 @@ private:
     NodePlaces places;
     std::string prefix; ///< of the names of its buffers: "main."
     std::vector<AfterEdge> after;
+    bool is_body = false;              ///< of a branch or loop: entered any number of times
+    std::optional<DeviceCode> pending; ///< to become the next node
   };
 
   /// A block while its statements are lowered; one for each iteration and call.
@@ -62,7 +69,16 @@ private:
   void lower_action(const ast::FillStatement &fill, const ast::Statement &statement, Frame &frame);
   void lower_action(const ast::LaunchStatement &launch, const ast::Statement &statement,
                     Frame &frame);
+  void lower_action(const ast::AssignStatement &assignment, const ast::Statement &statement,
+                    Frame &frame);
   void lower_action(const ast::ForStatement &loop, const ast::Statement &statement, Frame &frame);
+  void lower_action(const ast::IfStatement &branching, const ast::Statement &statement,
+                    Frame &frame);
+  void lower_action(const ast::LoopStatement &loop, const ast::Statement &statement, Frame &frame);
+  void lower_action(const ast::RepeatStatement &loop, const ast::Statement &statement,
+                    Frame &frame);
+  void lower_action(const ast::SwitchStatement &choice, const ast::Statement &statement,
+                    Frame &frame);
   /// Its conflicts are ordered as they are without it, and no statement has other effects.
   void lower_action(const ast::SyncStatement &, const ast::Statement &, Frame &) {}
   void lower_action(const ast::ScopeStatement &scope, const ast::Statement &statement,
@@ -71,6 +87,39 @@ private:
                     Frame &frame);
   void lower_action(const ast::ConstStatement &declared, const ast::Statement &statement,
                     Frame &frame);
+
+  /// A loop whose nodes are being made.
+  struct Loop {
+    const ast::Statement &statement;
+    Frame &frame;
+    cgrt::format::ConditionId condition;
+    cgrt::format::Region counter; ///< of one that counts; else without ranges
+    cgrt::format::ExprId limit;   ///< its `max`, or the count of a `repeat`
+    bool counts_down = false;     ///< it is a `repeat`
+    ast::ExprRef test;            ///< none for a `repeat`
+  };
+
+  /// The code that runs before the next node: assignments and what sets conditions.
+  DeviceCode &pending(const SourceRange &range);
+  /// Makes a node of the pending code, if there is any; `what` and its line name a new kernel.
+  void flush(std::string_view what = "assign");
+  cgrt::format::ConditionId add_condition(std::string text, const SourceRange &range);
+  cgrt::format::GraphId lower_body(const ast::Block &block, Frame &frame, std::string label,
+                                   const ast::Statement &statement, const Loop *loop = nullptr);
+  void add_conditional(cgrt::format::ConditionalType type, cgrt::format::ConditionId condition,
+                       cgrt::format::Bodies bodies, const ast::Statement &statement);
+  void set_branch(DeviceCode &code, cgrt::format::ConditionId condition,
+                  const std::vector<const ast::IfStatement::Branch *> &branches, Frame &frame);
+  void set_case(DeviceCode &code, cgrt::format::ConditionId condition,
+                const ast::SwitchStatement &choice, Frame &frame);
+  bool check_cases(const ast::SwitchStatement &choice, Frame &frame);
+  void set_loop(DeviceCode &code, const Loop &loop, bool begins);
+  void set_limit(Loop &loop, ast::ExprRef limit, const std::string &what);
+  void warn_if_endless(const Loop &loop, const ast::LoopStatement &statement,
+                       cgrt::format::GraphId body);
+  cgrt::format::Region hidden(const std::string &name, cgrt::ScalarType type);
+  cgrt::format::Region signal(cgrt::format::BufferId &signals, std::string_view name,
+                              std::uint32_t index);
 
   void inline_def(const ast::LaunchStatement &call, const Symbol &callee, Frame &frame);
   void add_child(const ast::LaunchStatement &call, const Symbol &callee,
@@ -91,7 +140,9 @@ private:
   LaunchAttributes attributes_; ///< of the blocks around
   std::vector<OpenBlock> blocks_;
   std::vector<NodePlaces> places_;
-  std::uint64_t statements_ = 0; ///< lowered so far
+  std::uint64_t statements_ = 0;      ///< lowered so far
+  std::optional<std::uint32_t> stop_; ///< of the entry graph being lowered
+  std::uint32_t stops_ = 0;           ///< graphs that can be asked to stop
 };
 
 /// Adds a buffer to the program; reports extents and sizes that are known to be wrong.

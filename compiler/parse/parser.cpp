@@ -96,19 +96,14 @@ private:
     case CGraphParser::CALLBACK:
     case CGraphParser::CAPTURED:
     case CGraphParser::DETACH:
-    case CGraphParser::DO:
     case CGraphParser::EVENT:
     case CGraphParser::EXTERNAL:
-    case CGraphParser::IF:
     case CGraphParser::ON:
     case CGraphParser::RECORD:
-    case CGraphParser::REPEAT:
     case CGraphParser::SIBLING:
     case CGraphParser::STREAM:
-    case CGraphParser::SWITCH:
     case CGraphParser::TAIL:
     case CGraphParser::WAIT:
-    case CGraphParser::WHILE:
       return true;
     default:
       return false;

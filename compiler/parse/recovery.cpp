@@ -15,10 +15,15 @@ bool begins_statement(std::size_t token) {
   case CGraphParser::CONST:
   case CGraphParser::COPY:
   case CGraphParser::DEVICE:
+  case CGraphParser::DO:
   case CGraphParser::FILL:
   case CGraphParser::FOR:
   case CGraphParser::HOST:
+  case CGraphParser::IF:
+  case CGraphParser::REPEAT:
+  case CGraphParser::SWITCH:
   case CGraphParser::SYNC:
+  case CGraphParser::WHILE:
     return true;
   default:
     return false;

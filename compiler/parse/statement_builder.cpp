@@ -62,6 +62,12 @@ void StatementBuilder::add_action(ast::Statement &statement, CGraphParser::Actio
     statement.range.end = exprs_.range(*repeated->expression().back()).end;
     statement.action = loop(*repeated);
     add_after(statement, repeated->after());
+  } else if (auto *assigned = tree.assignStatement()) {
+    const ast::ExprRef target = exprs_.reference(*assigned->reference());
+    statement.action = ast::AssignStatement{target, exprs_.build(*assigned->expression())};
+    add_after(statement, assigned->after());
+  } else if (add_control(statement, tree)) {
+    return;
   } else if (auto *barrier = tree.syncStatement()) {
     statement.action = ast::SyncStatement{};
     add_after(statement, barrier->after());
@@ -75,6 +81,74 @@ void StatementBuilder::add_action(ast::Statement &statement, CGraphParser::Actio
     statement.action = ast::ConstStatement{static_cast<std::uint32_t>(file_.local_consts.size())};
     file_.local_consts.push_back(constant(*tree.constDeclaration()));
   }
+}
+
+/// The statement's range is its head: what comes before its first block.
+void StatementBuilder::end_head(ast::Statement &statement, antlr4::ParserRuleContext &last) {
+  statement.range.end = exprs_.range(last).end;
+}
+
+/// Control flow on the device; false if the action is none.
+bool StatementBuilder::add_control(ast::Statement &statement, CGraphParser::ActionContext &tree) {
+  const auto limit = [this](CGraphParser::LimitContext *given) {
+    return given == nullptr ? ast::ExprRef{} : exprs_.build(*given->expression());
+  };
+  if (auto *branches = tree.ifStatement()) {
+    end_head(statement, *branches->condition(0));
+    statement.action = branching(*branches);
+    add_after(statement, branches->after());
+  } else if (auto *loop = tree.whileStatement()) {
+    end_head(statement, loop->limit() != nullptr
+                            ? static_cast<antlr4::ParserRuleContext &>(*loop->limit())
+                            : *loop->condition());
+    const ast::ExprRef condition = exprs_.build(*loop->condition()->expression());
+    const ast::ExprRef most = limit(loop->limit());
+    statement.action = ast::LoopStatement{false, condition, most, block(*loop->block())};
+    add_after(statement, loop->after());
+  } else if (auto *until = tree.doStatement()) {
+    statement.range.end = statement.range.begin + 2;
+    ast::Block body = block(*until->block());
+    const ast::ExprRef condition = exprs_.build(*until->condition()->expression());
+    statement.action = ast::LoopStatement{true, condition, limit(until->limit()), std::move(body)};
+    add_after(statement, until->after());
+  } else if (auto *repeated = tree.repeatStatement()) {
+    end_head(statement, *repeated->condition());
+    const ast::ExprRef count = exprs_.build(*repeated->condition()->expression());
+    statement.action = ast::RepeatStatement{count, block(*repeated->block())};
+    add_after(statement, repeated->after());
+  } else if (auto *cases = tree.switchStatement()) {
+    end_head(statement, *cases->condition());
+    statement.action = choice(*cases);
+    add_after(statement, cases->after());
+  } else {
+    return false;
+  }
+  return true;
+}
+
+ast::IfStatement StatementBuilder::branching(CGraphParser::IfStatementContext &tree) {
+  ast::IfStatement result;
+  const auto conditions = tree.condition();
+  const auto blocks = tree.block();
+  for (std::size_t i = 0; i < blocks.size(); ++i) {
+    const ast::ExprRef condition =
+        i < conditions.size() ? exprs_.build(*conditions[i]->expression()) : ast::ExprRef{};
+    result.branches.push_back({condition, block(*blocks[i])});
+  }
+  return result;
+}
+
+ast::SwitchStatement StatementBuilder::choice(CGraphParser::SwitchStatementContext &tree) {
+  ast::SwitchStatement result;
+  result.value = exprs_.build(*tree.condition()->expression());
+  for (CGraphParser::SwitchCaseContext *one : tree.switchCase()) {
+    const auto labels = exprs_.build_all(one->expression());
+    SourceRange range = exprs_.range(*one);
+    range.end = labels.empty() ? range.begin + 7 // "default"
+                               : exprs_.range(*one->expression().back()).end;
+    result.cases.push_back({labels, range, block(*one->block())});
+  }
+  return result;
 }
 
 void StatementBuilder::add_after(ast::Statement &statement, CGraphParser::AfterContext *tree) {

@@ -28,6 +28,10 @@ private:
   ast::LaunchStatement launch(CGraphParser::LaunchStatementContext &tree);
   ast::GeometryOverride geometry(CGraphParser::GeometryContext &tree);
   ast::ForStatement loop(CGraphParser::ForStatementContext &tree);
+  ast::IfStatement branching(CGraphParser::IfStatementContext &tree);
+  ast::SwitchStatement choice(CGraphParser::SwitchStatementContext &tree);
+  bool add_control(ast::Statement &statement, CGraphParser::ActionContext &tree);
+  void end_head(ast::Statement &statement, antlr4::ParserRuleContext &last);
   void add_after(ast::Statement &statement, CGraphParser::AfterContext *tree);
   void check_arrow(const std::vector<antlr4::tree::ParseTree *> &children);
 

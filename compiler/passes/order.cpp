@@ -41,6 +41,7 @@ private:
     const std::vector<Effect> effects = effects_of(program_, graph_.nodes[id.index]);
     ++uses_[id.index]; // until its accesses are recorded
     causes_.clear();
+    follow_condition(id);
     for (const Effect &effect : effects) {
       collect(effect, id);
     }
@@ -66,6 +67,27 @@ private:
     }
     covered_.clear();
     release(id);
+  }
+
+  /// A conditional comes after the kernel that sets its condition; in a loop's body such a kernel
+  /// has no one to wait for it.
+  void follow_condition(NodeId id) {
+    const Node &node = graph_.nodes[id.index];
+    if (const auto *kernel = std::get_if<cgrt::format::KernelWork>(&node.work)) {
+      for (const auto &argument : kernel->arguments) {
+        if (const auto *condition = std::get_if<cgrt::format::ConditionId>(&argument)) {
+          setters_[*condition] = id;
+          ++uses_[id.index];
+        }
+      }
+    } else if (const auto *branch = std::get_if<cgrt::format::ConditionalWork>(&node.work)) {
+      const auto setter = setters_.find(branch->condition);
+      if (setter != setters_.end()) {
+        causes_.emplace(setter->second, BufferId{});
+        covered_.push_back(setter->second);
+        setters_.erase(setter);
+      }
+    }
   }
 
   /// The earlier accesses that conflict. What a write covers is of no further interest: who
@@ -116,8 +138,9 @@ private:
   Graph &graph_;
   std::map<BufferId, Accesses> accesses_;
   std::map<NodeId, BufferId> causes_; ///< of the current node: the first buffer for each edge
-  std::vector<NodeId> covered_;       ///< whose accesses the current node covers
-  std::vector<std::uint32_t> uses_;   ///< how many recorded accesses name the node
+  std::map<cgrt::format::ConditionId, NodeId> setters_; ///< whose conditionals are still to come
+  std::vector<NodeId> covered_;                         ///< whose accesses the current node covers
+  std::vector<std::uint32_t> uses_; ///< how many recorded accesses name the node
   Reachability reachability_;
 };
 

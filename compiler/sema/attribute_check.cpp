@@ -25,6 +25,7 @@ constexpr std::uint8_t launches = bit(Attributed::Kernel) | bit(Attributed::Laun
                                   bit(Attributed::Child) | bit(Attributed::Block);
 
 constexpr auto attributes_known = std::to_array<AttributeInfo>({
+    {"cancellable", Takes::Nothing, bit(Attributed::Graph), "graphs"},
     {"cluster", Takes::UpToThreeIntegers, launches, "kernels and their launches"},
     {"cooperative", Takes::Nothing, launches, "kernels and their launches"},
     {"inplace", Takes::Nothing, bit(Attributed::Kernel), "kernels"},
@@ -37,7 +38,7 @@ constexpr auto attributes_known = std::to_array<AttributeInfo>({
 
 /// Of the language, but not of this version.
 constexpr auto attributes_to_come = std::to_array<std::string_view>(
-    {"cancellable", "concurrent", "device_launch", "explicit", "external", "timing", "updatable"});
+    {"concurrent", "device_launch", "explicit", "external", "timing", "updatable"});
 
 std::string_view describe(Takes takes) {
   switch (takes) {

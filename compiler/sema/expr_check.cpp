@@ -184,8 +184,25 @@ bool ExprCheck::check_nodes(ExprRef root, const ExprScope &scope) {
   return good.back();
 }
 
-bool ExprCheck::require_scalar(ExprRef ref) {
+/// Whether it is one element of a buffer; it has been checked.
+bool ExprCheck::is_element(ExprRef ref, const ExprScope &scope) const {
+  return file_[ref].kind == ExprKind::Index && rank(ref, scope) == 0;
+}
+
+bool ExprCheck::require_element(ExprRef ref, const ExprScope &scope) {
+  if (is_element(ref, scope)) {
+    return true;
+  }
+  diagnostics_.report(Diag::NeedsElement, file_[ref].range, text(ref),
+                      counted(rank(ref, scope), "dimension"));
+  return false;
+}
+
+bool ExprCheck::require_scalar(ExprRef ref, const ExprScope &scope) {
   const ast::Expr &expr = file_[ref];
+  if (scope.elements && is_reference(ref)) {
+    return require_element(ref, scope);
+  }
   if (expr.kind == ExprKind::Type) {
     diagnostics_.report(Diag::TypeAsValue, expr.range);
     return false;
@@ -202,7 +219,7 @@ bool ExprCheck::require_scalar(ExprRef ref) {
 }
 
 bool ExprCheck::check(ExprRef root, const ExprScope &scope) {
-  return check_nodes(root, scope) && require_scalar(root);
+  return check_nodes(root, scope) && require_scalar(root, scope);
 }
 
 bool ExprCheck::check_integer(ExprRef root, const ExprScope &scope, const std::string &what) {
@@ -236,6 +253,10 @@ std::optional<Reference> ExprCheck::check_reference(ExprRef root, const ExprScop
   if (!check_nodes(root, scope)) {
     return std::nullopt;
   }
+  return reference(root, scope);
+}
+
+Reference ExprCheck::reference(ExprRef root, const ExprScope &scope) const {
   ExprRef base = root;
   while (file_[base].kind == ExprKind::Index) {
     base = file_[base].operands[0];
@@ -244,14 +265,24 @@ std::optional<Reference> ExprCheck::check_reference(ExprRef root, const ExprScop
   const ast::Parameter *declared = parameter(symbol, scope);
   return Reference{symbol,
                    declared != nullptr ? declared->type : file_.file->buffers[symbol.index].type,
-                   rank(root, scope)};
+                   rank(root, scope), file_[root].range};
+}
+
+std::vector<Reference> ExprCheck::elements_in(ExprRef root, const ExprScope &scope) const {
+  std::vector<Reference> elements;
+  for (std::uint32_t i = file_[root].first; i <= root.index; ++i) {
+    if (is_element({i}, scope)) {
+      elements.push_back(reference({i}, scope));
+    }
+  }
+  return elements;
 }
 
 bool ExprCheck::check_node(ExprRef ref, const ExprScope &scope) {
   const ast::Expr &expr = file_[ref];
   if (expr.kind != ExprKind::Call && expr.kind != ExprKind::Index) {
     for (const ExprRef operand : expr.operands) {
-      if (operand.valid() && !require_scalar(operand)) {
+      if (operand.valid() && !require_scalar(operand, scope)) {
         return false;
       }
     }
@@ -382,7 +413,7 @@ bool ExprCheck::check_subscripts(ExprRef ref, const ExprScope &scope) {
     if (!part.valid() || file_[part].kind == ExprKind::Range) {
       return true;
     }
-    if (!require_scalar(part)) {
+    if (!require_scalar(part, scope)) {
       return false;
     }
     if (file_.kinds[part.index] == ValueKind::Float) {
@@ -400,6 +431,7 @@ bool ExprCheck::check_subscripts(ExprRef ref, const ExprScope &scope) {
       return false;
     }
   }
+  file_.kinds[ref.index] = cgrt::format::kind_of(reference(ref, scope).type); // of an element
   return true;
 }
 
@@ -451,7 +483,7 @@ bool ExprCheck::check_call(ExprRef ref, const ExprScope &scope) {
   for (const ExprRef argument : expr.arguments) {
     const ast::Expr &given = file_[argument];
     const bool wanted = wants_buffer && argument == expr.arguments[0];
-    if (!wanted && !require_scalar(argument)) {
+    if (!wanted && !require_scalar(argument, scope)) {
       return false;
     }
     if (wanted && (given.kind != ExprKind::Name || !is_reference(argument))) {
@@ -488,7 +520,7 @@ bool ExprCheck::check_cast_to_parameter(ExprRef ref, const Symbol &type, const E
   ast::Parameter stand_in;
   stand_in.type_name = scope.kernel->type_parameters[type.index].name;
   file_.kinds[ref.index] = kind_of_parameter(stand_in, scope);
-  return require_scalar(expr.arguments[0]);
+  return require_scalar(expr.arguments[0], scope);
 }
 
 bool ExprCheck::check_dim_index(const ast::Expr &call, ExprRef buffer, const ExprScope &scope) {

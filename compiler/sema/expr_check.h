@@ -8,6 +8,7 @@
 #include <optional>
 #include <set>
 #include <string>
+#include <vector>
 
 namespace cgc {
 
@@ -19,6 +20,7 @@ struct ExprScope {
   bool params = true;    ///< whether the file's params may be read
   bool buffers = true;   ///< whether len and dim may ask for a buffer's shape
   std::string_view user; ///< "a const", for messages
+  bool elements = false; ///< whether it is a device expression, which reads elements of buffers
 };
 
 /// A buffer or a slice of one, as far as types tell.
@@ -26,6 +28,7 @@ struct Reference {
   Symbol symbol; ///< a Buffer or a DefParameter
   ast::ScalarType type = ast::ScalarType::F32;
   std::size_t rank = 0;
+  SourceRange range = {};
 };
 
 class ExprCheck {
@@ -38,6 +41,8 @@ public:
   /// True when the whole expression is right and a scalar; `symbols` and `kinds` are then set for
   /// it.
   bool check(ast::ExprRef root, const ExprScope &scope);
+  /// The elements that a device expression, which has been checked, reads.
+  std::vector<Reference> elements_in(ast::ExprRef root, const ExprScope &scope) const;
   /// Also demands that it computes an integer; `what` names it.
   bool check_integer(ast::ExprRef root, const ExprScope &scope, const std::string &what);
   /// A buffer or a slice; nothing after reporting what else it is.
@@ -85,14 +90,17 @@ private:
                      std::string_view what);
   bool check_call(ast::ExprRef ref, const ExprScope &scope);
   bool check_sizeof(const ast::Expr &argument, ast::ExprRef ref);
+  Reference reference(ast::ExprRef root, const ExprScope &scope) const;
   bool check_cast_to_parameter(ast::ExprRef ref, const Symbol &type, const ExprScope &scope);
   bool check_dim_index(const ast::Expr &call, ast::ExprRef buffer, const ExprScope &scope);
   bool check_operator(ast::ExprRef ref, cgrt::format::ExprOp op, std::string_view spelling);
   bool check_subscripts(ast::ExprRef ref, const ExprScope &scope);
-  bool require_scalar(ast::ExprRef ref);
+  bool require_scalar(ast::ExprRef ref, const ExprScope &scope);
+  bool require_element(ast::ExprRef ref, const ExprScope &scope);
   bool is_reference(ast::ExprRef ref) const;
   std::size_t rank(ast::ExprRef ref, const ExprScope &scope) const;
   const ast::Parameter *parameter(const Symbol &symbol, const ExprScope &scope) const;
+  bool is_element(ast::ExprRef ref, const ExprScope &scope) const;
   cgrt::format::ValueKind kind_of_parameter(const ast::Parameter &parameter,
                                             const ExprScope &scope) const;
 

@@ -27,6 +27,12 @@ ExprScope StatementCheck::expr_scope(std::string_view user, bool constant) const
   return {nullptr, scope_, !constant, !constant, user};
 }
 
+ExprScope StatementCheck::device_scope() const {
+  ExprScope scope = expr_scope();
+  scope.elements = true;
+  return scope;
+}
+
 void StatementCheck::check_graph(const ast::Graph &graph) {
   check_attributes(graph.attributes, Attributed::Graph, "a graph", expr_scope(), exprs_,
                    diagnostics_);
@@ -86,11 +92,11 @@ void StatementCheck::declare(Scope &scope, const ast::Name &name, const Symbol &
   }
 }
 
-void StatementCheck::check_block(const ast::Block &block, const Scope *parent) {
+void StatementCheck::check_block(const ast::Block &block, const Scope *parent, bool is_body) {
   const Scope *outer = scope_;
   Scope scope;
   scope.parent = parent;
-  blocks_.push_back({&block, {}});
+  blocks_.push_back({&block, {}, is_body});
   collect_labels(blocks_.back());
   for (const ast::Statement &statement : block.statements) {
     scope_ = &scope;
@@ -120,8 +126,8 @@ void StatementCheck::check_statement(const ast::Statement &statement, Scope &sco
   const bool head_is_good = exprs_.failures() == failures_before;
   std::visit([&](const auto &action) { check_action(action, statement, scope); }, statement.action);
   // A block goes on without those of its statements that are broken.
-  const bool has_block = std::holds_alternative<ast::ScopeStatement>(statement.action) ||
-                         std::holds_alternative<ast::ForStatement>(statement.action);
+  bool has_block = false;
+  ast::for_each_block(statement, [&](const ast::Block &) { has_block = true; });
   if (has_block ? !head_is_good : exprs_.failures() != failures_before) {
     mark_broken(statement);
   }
@@ -150,11 +156,6 @@ void StatementCheck::add_names(const ast::Statement &statement,
       }
     }
   };
-  const auto add_all = [&](const ast::Block &block) {
-    for (const ast::Statement &inner : block.statements) {
-      add_names(inner, names);
-    }
-  };
   if (const auto *copy = std::get_if<ast::CopyStatement>(&statement.action)) {
     add(copy->destination);
     add(copy->source);
@@ -162,11 +163,14 @@ void StatementCheck::add_names(const ast::Statement &statement,
     add(fill->destination);
   } else if (const auto *launch = std::get_if<ast::LaunchStatement>(&statement.action)) {
     std::for_each(launch->arguments.begin(), launch->arguments.end(), add);
-  } else if (const auto *loop = std::get_if<ast::ForStatement>(&statement.action)) {
-    add_all(loop->body);
-  } else if (const auto *scope = std::get_if<ast::ScopeStatement>(&statement.action)) {
-    add_all(scope->body);
+  } else if (const auto *assignment = std::get_if<ast::AssignStatement>(&statement.action)) {
+    add(assignment->target);
   }
+  ast::for_each_block(statement, [&](const ast::Block &block) {
+    for (const ast::Statement &inner : block.statements) {
+      add_names(inner, names);
+    }
+  });
 }
 
 void StatementCheck::check_after(const ast::Statement &statement) {
@@ -174,7 +178,14 @@ void StatementCheck::check_after(const ast::Statement &statement) {
     const auto block = std::find_if(blocks_.rbegin(), blocks_.rend(), [&](const OpenBlock &open) {
       return open.labels.contains(name.text);
     });
-    if (block != blocks_.rend()) {
+    // From the block of the statement out to that of the label.
+    const bool leaves_body =
+        std::any_of(blocks_.rbegin(), block, [](const OpenBlock &open) { return open.is_body; });
+    if (block != blocks_.rend() && leaves_body) {
+      diagnostics_.report(Diag::LabelOutsideBody, name.range, name.text)
+          .notes.push_back({block->labels.at(name.text)->label->range, "the label"});
+      used_labels_.insert(block->labels.at(name.text));
+    } else if (block != blocks_.rend()) {
       program_.labels.emplace(&name, LabelTarget{block->labels.at(name.text), block->block});
       used_labels_.insert(block->labels.at(name.text));
     } else if (!file_.file->names_in_errors.contains(name.text)) {

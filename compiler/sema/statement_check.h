@@ -38,9 +38,10 @@ private:
   struct OpenBlock {
     const ast::Block *block;
     std::unordered_map<std::string_view, const ast::Statement *> labels;
+    bool is_body = false; ///< a graph of its own on the device
   };
 
-  void check_block(const ast::Block &block, const Scope *parent);
+  void check_block(const ast::Block &block, const Scope *parent, bool is_body = false);
   void collect_labels(OpenBlock &open);
   void check_statement(const ast::Statement &statement, Scope &scope);
   void check_after(const ast::Statement &statement);
@@ -57,8 +58,23 @@ private:
   static AttributedKind attributed(const ast::FillStatement &) {
     return {Attributed::Memory, "a fill"};
   }
+  static AttributedKind attributed(const ast::AssignStatement &) {
+    return {Attributed::Other, "a device assignment"};
+  }
   static AttributedKind attributed(const ast::ForStatement &) {
     return {Attributed::Block, "a block"};
+  }
+  static AttributedKind attributed(const ast::IfStatement &) {
+    return {Attributed::Block, "a branch"};
+  }
+  static AttributedKind attributed(const ast::LoopStatement &) {
+    return {Attributed::Block, "a loop"};
+  }
+  static AttributedKind attributed(const ast::RepeatStatement &) {
+    return {Attributed::Block, "a loop"};
+  }
+  static AttributedKind attributed(const ast::SwitchStatement &) {
+    return {Attributed::Block, "a switch"};
   }
   static AttributedKind attributed(const ast::ScopeStatement &) {
     return {Attributed::Block, "a block"};
@@ -78,7 +94,15 @@ private:
   void check_action(const ast::CopyStatement &copy, const ast::Statement &, Scope &);
   void check_action(const ast::FillStatement &fill, const ast::Statement &, Scope &);
   void check_action(const ast::LaunchStatement &launch, const ast::Statement &, Scope &);
+  void check_action(const ast::AssignStatement &assignment, const ast::Statement &, Scope &);
   void check_action(const ast::ForStatement &loop, const ast::Statement &, Scope &);
+  void check_action(const ast::IfStatement &branching, const ast::Statement &, Scope &scope);
+  void check_action(const ast::LoopStatement &loop, const ast::Statement &, Scope &scope);
+  void check_action(const ast::RepeatStatement &loop, const ast::Statement &, Scope &scope);
+  void check_action(const ast::SwitchStatement &choice, const ast::Statement &, Scope &scope);
+  void check_labels(const ast::SwitchStatement &choice);
+  /// A device expression; inside a def, what it reads of the parameters is noted.
+  bool check_device_expr(ast::ExprRef root);
   void check_action(const ast::SyncStatement &, const ast::Statement &, Scope &) {}
   void check_action(const ast::ScopeStatement &inner, const ast::Statement &, Scope &);
   void check_action(const ast::BufferStatement &declared, const ast::Statement &, Scope &scope);
@@ -102,6 +126,7 @@ private:
                           const std::string &callee);
   void note_effect(const Reference &reference, const SourceRange &range, bool reads, bool writes);
 
+  ExprScope device_scope() const;
   ExprScope expr_scope(std::string_view user = {}, bool constant = false) const;
 
   CheckedProgram &program_;

@@ -76,11 +76,7 @@ private:
       if (statement.label && !used_labels_.contains(&statement)) {
         diagnostics_.report(Diag::Unused, statement.label->range, "label", statement.label->text);
       }
-      if (const auto *loop = std::get_if<ast::ForStatement>(&statement.action)) {
-        report_labels(loop->body);
-      } else if (const auto *scope = std::get_if<ast::ScopeStatement>(&statement.action)) {
-        report_labels(scope->body);
-      }
+      ast::for_each_block(statement, [this](const ast::Block &inner) { report_labels(inner); });
     }
   }
 

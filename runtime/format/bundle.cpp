@@ -16,6 +16,14 @@ public:
 
   void operator()(const NodeField &, KernelId &kernel) { kernel = {next()}; }
   void operator()(const NodeField &, GraphId &graph) { graph = {next()}; }
+  void operator()(const NodeField &, ConditionId &condition) { condition = {next()}; }
+  void operator()(const NodeField &, ConditionalType &type) {
+    const std::uint32_t word = next();
+    if (word >= conditional_type_count) {
+      throw Error(ErrorCode::InvalidProgram, "a conditional is of an unknown type");
+    }
+    type = static_cast<ConditionalType>(word);
+  }
   void operator()(const NodeField &, ExprId &expr) { expr = {next()}; }
   void operator()(const NodeField &, Extents &extents) {
     for (ExprId &extent : extents) {
@@ -26,11 +34,24 @@ public:
   void operator()(const NodeField &, Arguments &arguments) {
     // No count is trusted for an allocation: each argument and each range must have its words.
     for (std::uint32_t count = next(); count > 0; --count) {
-      if (next() == 0) {
+      switch (next()) {
+      case 0:
         arguments.emplace_back(ExprId{next()});
-      } else {
+        break;
+      case 1:
         arguments.emplace_back(next_region());
+        break;
+      case 2:
+        arguments.emplace_back(ConditionId{next()});
+        break;
+      default:
+        throw Error(ErrorCode::InvalidProgram, "a kernel's argument is of an unknown kind");
       }
+    }
+  }
+  void operator()(const NodeField &, Bodies &bodies) {
+    for (std::uint32_t count = next(); count > 0; --count) {
+      bodies.push_back({next()});
     }
   }
 
@@ -86,6 +107,9 @@ public:
     decode_each(*wire.graphs(), program.graphs);
     decode_each(*wire.checks(), program.checks);
     decode_each(*wire.images(), program.images);
+    decode_each(*wire.conditions(), program.conditions);
+    program.reports = {wire.reports()};
+    program.stops = {wire.stops()};
     return program;
   }
 
@@ -201,7 +225,17 @@ private:
     decode_each(*wire.nodes(), graph.nodes);
     graph.place = decode(wire.place());
     graph.entry = wire.entry();
+    if (wire.label() != nullptr) {
+      graph.label = wire.label()->str();
+    }
+    if (wire.stop() != 0) {
+      graph.stop = wire.stop() - 1;
+    }
     return graph;
+  }
+
+  static Condition decode(const wire::Condition &wire) {
+    return {wire.text()->str(), wire.initial(), {wire.limit()}, decode(wire.place())};
   }
 
   static Check decode(const wire::Check &wire) {

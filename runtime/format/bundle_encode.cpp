@@ -20,6 +20,10 @@ class FieldWriter {
 public:
   void operator()(const NodeField &, KernelId kernel) { words_.push_back(kernel.index); }
   void operator()(const NodeField &, GraphId graph) { words_.push_back(graph.index); }
+  void operator()(const NodeField &, ConditionId condition) { words_.push_back(condition.index); }
+  void operator()(const NodeField &, ConditionalType type) {
+    words_.push_back(static_cast<std::uint32_t>(type));
+  }
   void operator()(const NodeField &, ExprId expr) { words_.push_back(expr.index); }
   void operator()(const NodeField &, const Extents &extents) {
     for (const ExprId extent : extents) {
@@ -31,17 +35,20 @@ public:
     words_.push_back(static_cast<std::uint32_t>(arguments.size()));
     for (const Argument &argument : arguments) {
       words_.push_back(static_cast<std::uint32_t>(argument.index()));
-      if (const auto *region = std::get_if<Region>(&argument)) {
-        put(*region);
-      } else {
-        words_.push_back(std::get<ExprId>(argument).index);
-      }
+      std::visit([this](const auto &value) { put(value); }, argument);
+    }
+  }
+  void operator()(const NodeField &, const Bodies &bodies) {
+    words_.push_back(static_cast<std::uint32_t>(bodies.size()));
+    for (const GraphId body : bodies) {
+      words_.push_back(body.index);
     }
   }
 
   const std::vector<std::uint32_t> &words() const { return words_; }
 
 private:
+  template <typename Tag> void put(Id<Tag> id) { words_.push_back(id.index); }
   void put(const Region &region) {
     words_.push_back(region.buffer.index);
     words_.push_back(static_cast<std::uint32_t>(region.ranges.size()));
@@ -137,7 +144,15 @@ class Encoder {
     const auto name = builder_.CreateString(graph.name);
     const auto nodes = encode_each(graph.nodes);
     const wire::Place place = to_wire(graph.place);
-    return wire::CreateGraph(builder_, name, nodes, &place, graph.entry);
+    const auto label = builder_.CreateString(graph.label);
+    const std::uint32_t stop = graph.stop ? *graph.stop + 1 : 0;
+    return wire::CreateGraph(builder_, name, nodes, &place, graph.entry, label, stop);
+  }
+
+  Offset<wire::Condition> encode(const Condition &condition) {
+    const auto text = builder_.CreateString(condition.text);
+    const wire::Place place = to_wire(condition.place);
+    return wire::CreateCondition(builder_, text, condition.initial, condition.limit.index, &place);
   }
 
   Offset<wire::Check> encode(const Check &check) {
@@ -169,8 +184,10 @@ public:
     const auto graphs = encode_each(program.graphs);
     const auto checks = encode_each(program.checks);
     const auto images = encode_each(program.images);
+    const auto conditions = encode_each(program.conditions);
     builder_.Finish(wire::CreateProgram(builder_, files, exprs, params, buffers, kernels, graphs,
-                                        checks, images));
+                                        checks, images, conditions, program.reports.index,
+                                        program.stops.index));
     const auto *first = reinterpret_cast<const std::byte *>(builder_.GetBufferPointer());
     return {first, first + builder_.GetSize()};
   }

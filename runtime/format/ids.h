@@ -23,5 +23,6 @@ using KernelId = Id<struct KernelTag>;
 using NodeId = Id<struct NodeTag>;
 using GraphId = Id<struct GraphTag>;
 using FileId = Id<struct FileTag>;
+using ConditionId = Id<struct ConditionTag>;
 
 } // namespace cgrt::format

@@ -1,5 +1,6 @@
 #include "format/program.h"
 
+#include <algorithm>
 #include <array>
 #include <optional>
 #include <set>
@@ -14,6 +15,11 @@ std::string_view spelling(Mode mode) {
 std::string_view spelling(ImageKind kind) {
   constexpr std::array<std::string_view, 4> names = {"cubin", "ptx", "host", "fatbin"};
   return names[static_cast<std::size_t>(kind)];
+}
+
+std::string_view spelling(ConditionalType type) {
+  constexpr std::array<std::string_view, conditional_type_count> names = {"if", "while", "switch"};
+  return names[static_cast<std::size_t>(type)];
 }
 
 std::size_t Graph::edge_count() const {
@@ -40,6 +46,11 @@ public:
 
   void operator()(const NodeField &, KernelId kernel) { kernel_ = kernel; }
   void operator()(const NodeField &, GraphId graph) { graphs_.push_back(graph); }
+  void operator()(const NodeField &, const Bodies &bodies) {
+    graphs_.insert(graphs_.end(), bodies.begin(), bodies.end());
+  }
+  void operator()(const NodeField &, ConditionId) {}
+  void operator()(const NodeField &, ConditionalType) {}
   void operator()(const NodeField &, ExprId) {}
   void operator()(const NodeField &, const Extents &) {}
   void operator()(const NodeField &field, const Region &region) {
@@ -101,6 +112,9 @@ public:
 
   void operator()(const NodeField &, KernelId kernel) { text_ += " " + program_[kernel].name; }
   void operator()(const NodeField &, GraphId graph) { text_ += " " + program_[graph].name; }
+  void operator()(const NodeField &, const Bodies &) {}
+  void operator()(const NodeField &, ConditionId condition) { text_ = program_[condition].text; }
+  void operator()(const NodeField &, ConditionalType) {}
   void operator()(const NodeField &, ExprId) {}
   void operator()(const NodeField &, const Extents &) {}
   void operator()(const NodeField &, const Arguments &) {}
@@ -156,6 +170,23 @@ bool is_whole(const Program &program, const Region &region) {
   return true;
 }
 
+std::vector<ConditionId> conditions_of(const Program &program, GraphId graph) {
+  std::vector<ConditionId> conditions;
+  std::vector<GraphId> graphs = {graph};
+  while (!graphs.empty()) {
+    const Graph &next = program[graphs.back()];
+    graphs.pop_back();
+    for (const Node &node : next.nodes) {
+      if (const auto *work = std::get_if<ConditionalWork>(&node.work)) {
+        conditions.push_back(work->condition);
+        graphs.insert(graphs.end(), work->bodies.begin(), work->bodies.end());
+      }
+    }
+  }
+  std::sort(conditions.begin(), conditions.end());
+  return conditions;
+}
+
 std::vector<Effect> effects_of(const Program &program, const Node &node) {
   EffectCollector collector(program);
   std::visit([&](const auto &work) { for_each_field(work, collector); }, node.work);
@@ -169,7 +200,9 @@ std::string describe(const Program &program, const Node &node) {
   }
   Describer describer(program);
   std::visit([&](const auto &work) { for_each_field(work, describer); }, node.work);
-  return std::string(info(node.kind()).spelling) + describer.take();
+  // A branch or loop is known by its own words.
+  const bool says_all = node.kind() == NodeKind::Conditional;
+  return (says_all ? "" : std::string(info(node.kind()).spelling)) + describer.take();
 }
 
 } // namespace cgrt::format

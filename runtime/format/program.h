@@ -10,6 +10,7 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <type_traits>
@@ -91,8 +92,24 @@ struct Region {
   bool operator==(const Region &) const = default;
 };
 
-/// A kernel argument: a scalar, converted to the parameter's type, or a region's first element.
-using Argument = std::variant<ExprId, Region>;
+/// What decides a conditional node: CUDA's conditional handle. Kernels that are given it set its
+/// value on the device.
+struct Condition {
+  std::string text;          ///< as the program says it: "while err[0] > tol"
+  std::uint32_t initial = 0; ///< its value when a launch begins
+  ExprId limit;              ///< of a loop with `max`: the most iterations; none otherwise
+  Place place;
+};
+
+/// How a Condition's value chooses: If runs body 0 when it is not 0, else body 1 if there is one;
+/// While runs body 0 again and again until it is 0; Switch runs the body of that number, if any.
+enum class ConditionalType : std::uint8_t { If, While, Switch };
+inline constexpr std::uint8_t conditional_type_count = 3;
+std::string_view spelling(ConditionalType type);
+
+/// A kernel argument: a scalar, converted to the parameter's type, a region's first element, or a
+/// condition's handle, for a parameter of type u64.
+using Argument = std::variant<ExprId, Region, ConditionId>;
 
 // The types of a node's fields. Each has its overloads where fields are printed, verified, encoded
 // and decoded; a new node kind made of them needs none.
@@ -112,12 +129,15 @@ struct OptionalExtents : Extents {
 };
 
 using Arguments = std::vector<Argument>;
+using Bodies = std::vector<GraphId>;
 
 // KernelWork: `shared_bytes` is the dynamic shared memory; `cooperative` is 0 or 1; the arguments
 // match the kernel's parameters. CopyWork: both regions have the same element type, and the same
 // extents but for those that are 1. FillWork: `value` is converted to the destination's element
-// type, which has 1, 2 or 4 bytes (memset's). ChildWork: `graph` is no entry and stands before the
-// graph that uses it.
+// type, which has 1, 2 or 4 bytes (memset's). ChildWork: `graph` is no entry, stands before the
+// graph that uses it and has no ConditionalWork. ConditionalWork: a While has one body, an If one
+// or two; a body is no entry, stands before its user, and has no other; no other node has this
+// condition, and kernels of the same entry graph and its bodies alone are given it.
 #define CGRT_NODE_KIND(name, ...) struct name##Work {
 #define CGRT_NODE_FIELD(kind, type, member, ...) type member;
 #define CGRT_NODE_END(name)                                                                        \
@@ -126,7 +146,7 @@ using Arguments = std::vector<Argument>;
 #include "format/node_kinds.def"
 
 /// In the table's order, which is checked below.
-using Work = std::variant<KernelWork, CopyWork, FillWork, ChildWork>;
+using Work = std::variant<KernelWork, CopyWork, FillWork, ChildWork, ConditionalWork>;
 
 #define CGRT_NODE_KIND(name, id, ...)                                                              \
   static_assert(std::is_same_v<std::variant_alternative_t<id, Work>, name##Work>);
@@ -164,7 +184,10 @@ struct Graph {
   std::string name;
   std::vector<Node> nodes;
   Place place;
-  bool entry = true; ///< false: only a child of others
+  bool entry = true;   ///< false: only a child or a body of others
+  std::string label{}; ///< of a body: "case 1, 2"
+  /// The element of Program::stops that ends the loops of this entry graph; none: nothing does.
+  std::optional<std::uint32_t> stop{};
 
   std::size_t edge_count() const;
 };
@@ -192,6 +215,9 @@ struct Image {
   std::vector<std::byte> bytes;
 };
 
+/// Why a loop ended before its condition did.
+enum class LoopEnd : std::uint32_t { Condition, Limit, Stop };
+
 struct Program {
   std::vector<std::string> files; ///< source file names as given to the compiler
   ExprTable exprs;
@@ -199,17 +225,27 @@ struct Program {
   std::vector<Buffer> buffers;
   std::vector<Kernel> kernels;
   std::vector<Graph> graphs;
+  std::vector<Condition> conditions;
+  /// Private mapped host memory of u32, none where nothing needs it: one element for each condition
+  /// in which a loop that was ended says why (a LoopEnd), and one for each entry graph that can be
+  /// asked to stop, which it is while that is not 0. cgrt keeps them 0.
+  BufferId reports;
+  BufferId stops;
   std::vector<Check> checks;
   std::vector<Image> images;
 
   const Buffer &operator[](BufferId id) const { return buffers[id.index]; }
   const Kernel &operator[](KernelId id) const { return kernels[id.index]; }
   const Graph &operator[](GraphId id) const { return graphs[id.index]; }
+  const Condition &operator[](ConditionId id) const { return conditions[id.index]; }
   SourceLocation locate(const Place &place) const;
 };
 
 /// Whether the region is its whole buffer whatever the parameters are.
 bool is_whole(const Program &program, const Region &region);
+
+/// The conditions of an entry graph's nodes and of those in its bodies, ascending.
+std::vector<ConditionId> conditions_of(const Program &program, GraphId graph);
 
 /// What a node does to memory, one entry for each region it touches.
 struct Effect {
@@ -217,7 +253,7 @@ struct Effect {
   bool reads = false;
   bool writes = false;
 };
-/// A child node does what the nodes of its graph do.
+/// A child node does what the nodes of its graph do, a conditional what those of its bodies do.
 std::vector<Effect> effects_of(const Program &program, const Node &node);
 
 /// The name people know a node by: its own, else "kernel saxpy", "copy x[3, 0:4] <- hx", "fill x".

@@ -20,11 +20,15 @@ public:
       check_params();
       check_buffers();
       check_kernels();
+      check_conditions();
       check_checks();
       check_images();
     }
     if (problems_.empty()) {
       check_graphs();
+    }
+    if (problems_.empty()) {
+      check_handles();
     }
     return std::move(problems_);
   }
@@ -178,6 +182,47 @@ private:
     }
   }
 
+  void check_conditions() {
+    for (const Condition &condition : program_.conditions) {
+      need_place(condition.place, "a condition");
+      if (condition.limit.valid()) {
+        need_integer(condition.limit, "a condition", "its limit");
+      }
+    }
+    check_signals(program_.reports, program_.conditions.size(), "reports");
+    std::size_t stops = 0;
+    for (const Graph &graph : program_.graphs) {
+      if (graph.stop && !graph.entry) {
+        problem("graph '" + graph.name + "'", "only an entry graph is asked to stop");
+      }
+      stops = std::max(stops, graph.stop ? std::size_t{*graph.stop} + 1 : 0);
+    }
+    check_signals(program_.stops, stops, "stops");
+  }
+
+  /// One of the two buffers through which graphs and cgrt talk.
+  void check_signals(BufferId id, std::size_t elements, const std::string &what) {
+    if (!id.valid()) {
+      if (what == "stops" && elements != 0) {
+        problem("the stops", "there is no buffer for them");
+      }
+      return;
+    }
+    if (id.index >= program_.buffers.size()) {
+      problem("the " + what, "they name no buffer");
+      return;
+    }
+    const Buffer &buffer = program_[id];
+    const auto extent =
+        buffer.shape.size() == 1 ? program_.exprs.known(buffer.shape[0]) : std::nullopt;
+    if (buffer.type != ScalarType::U32 || buffer.space != MemorySpace::Host || !buffer.mapped ||
+        buffer.access != CallerAccess::Private || !extent || !extent->ok() ||
+        extent->value.as_wide() < static_cast<std::int64_t>(elements)) {
+      problem("the " + what, "'" + buffer.name + "' is not private mapped u32 host memory of " +
+                                 std::to_string(elements) + " elements");
+    }
+  }
+
   void check_checks() {
     for (const Check &check : program_.checks) {
       need_place(check.place, "a check");
@@ -228,11 +273,47 @@ private:
     }
   }
 
+  // So no graph can contain itself, and whoever goes through the graphs in order knows a child or a
+  // body before its users.
+  bool stands_before(GraphId graph) const {
+    return graph.index < graph_.index && !program_[graph].entry;
+  }
+
   void check_field(GraphId graph, const NodeField &, const std::string &where) {
-    // So no graph can contain itself, and whoever goes through the graphs in order knows a child
-    // before its users.
-    if (graph.index >= graph_.index || program_[graph].entry) {
+    if (!stands_before(graph)) {
       problem(where, "its graph is not a child graph that stands before it");
+    } else if (user_[graph.index].valid()) {
+      problem(where, "its graph is the body of another node");
+    } else {
+      is_child_[graph.index] = true;
+    }
+  }
+
+  void check_field(const Bodies &bodies, const NodeField &, const std::string &where) {
+    for (const GraphId body : bodies) {
+      if (!stands_before(body)) {
+        problem(where, "a body is not a graph that stands before it");
+      } else if (user_[body.index].valid() || is_child_[body.index]) {
+        problem(where, "a body is used elsewhere, too");
+      } else {
+        user_[body.index] = graph_;
+      }
+    }
+  }
+
+  void check_field(ConditionId condition, const NodeField &, const std::string &where) {
+    if (condition.index >= program_.conditions.size()) {
+      problem(where, "it names no condition");
+    } else if (decided_in_[condition.index].valid()) {
+      problem(where, "its condition decides another node");
+    } else {
+      decided_in_[condition.index] = graph_;
+    }
+  }
+
+  void check_field(ConditionalType type, const NodeField &, const std::string &where) {
+    if (static_cast<std::uint8_t>(type) >= conditional_type_count) {
+      problem(where, "it is of an unknown type");
     }
   }
 
@@ -258,8 +339,10 @@ private:
     for (const Argument &argument : arguments) {
       if (const auto *region = std::get_if<Region>(&argument)) {
         check_region(*region, where);
+      } else if (const auto *expr = std::get_if<ExprId>(&argument)) {
+        need_expr(*expr, where, "an argument");
       } else {
-        need_expr(std::get<ExprId>(argument), where, "an argument");
+        given_.push_back({std::get<ConditionId>(argument), graph_});
       }
     }
   }
@@ -291,8 +374,23 @@ private:
     }
   }
 
+  void check_relations(const ConditionalWork &work, const std::string &where) {
+    const std::size_t most = work.type == ConditionalType::If      ? 2
+                             : work.type == ConditionalType::While ? 1
+                                                                   : work.bodies.size();
+    if (work.bodies.empty() || work.bodies.size() > most) {
+      problem(where, "it has " + std::to_string(work.bodies.size()) + " bodies");
+    }
+  }
+
   void check_argument(const Argument &argument, const KernelParam &param,
                       const std::string &where) {
+    if (std::holds_alternative<ConditionId>(argument)) {
+      if (param.is_buffer || param.type != ScalarType::U64) {
+        problem(where, "argument '" + param.name + "' is a condition for another type than u64");
+      }
+      return;
+    }
     const auto *region = std::get_if<Region>(&argument);
     if ((region != nullptr) != param.is_buffer) {
       problem(where,
@@ -334,6 +432,9 @@ private:
 
   void check_graphs() {
     check_names(program_.graphs, "graph");
+    user_.resize(program_.graphs.size());
+    is_child_.resize(program_.graphs.size(), false);
+    decided_in_.resize(program_.conditions.size());
     for (graph_ = {0}; graph_.index < program_.graphs.size(); ++graph_.index) {
       const Graph &graph = program_[graph_];
       need_place(graph.place, "graph '" + graph.name + "'");
@@ -343,11 +444,52 @@ private:
     }
   }
 
+  /// CUDA takes a handle for that of the same number in another graph, and hangs or worse where a
+  /// child graph has one: each belongs to one entry graph.
+  void check_handles() {
+    // The entry graph that a graph's nodes run in; none for a child, which may run in several.
+    std::vector<GraphId> entry(program_.graphs.size());
+    for (std::uint32_t index = static_cast<std::uint32_t>(entry.size()); index-- > 0;) {
+      entry[index] = program_.graphs[index].entry ? GraphId{index}
+                     : user_[index].valid()       ? entry[user_[index].index]
+                                                  : GraphId{};
+    }
+    for (std::uint32_t index = 0; index < entry.size(); ++index) {
+      const Graph &graph = program_.graphs[index];
+      for (const Node &node : graph.nodes) {
+        if (user_[index].valid() && (info(node.kind()).legal_in & ConditionalBody) == 0) {
+          problem("graph '" + graph.name + "'", "a body cannot hold this kind of node");
+        }
+      }
+    }
+    for (const GraphId graph : decided_in_) {
+      if (!graph.valid() || !entry[graph.index].valid()) {
+        problem("a condition", "it decides no node of an entry graph or of its bodies");
+        return;
+      }
+    }
+    for (const Given &given : given_) {
+      if (given.condition.index >= decided_in_.size() ||
+          entry[given.graph.index] != entry[decided_in_[given.condition.index].index]) {
+        problem("graph '" + program_[given.graph].name + "'",
+                "a kernel is given a condition of another graph");
+      }
+    }
+  }
+
   const Program &program_;
   std::size_t limit_;
   std::vector<std::string> problems_;
-  std::size_t found_ = 0; ///< problems, those beyond the limit too
-  GraphId graph_;         ///< under inspection
+  std::size_t found_ = 0;           ///< problems, those beyond the limit too
+  GraphId graph_;                   ///< under inspection
+  std::vector<GraphId> user_;       ///< of a body: the graph of its node
+  std::vector<bool> is_child_;      ///< parallel to the graphs
+  std::vector<GraphId> decided_in_; ///< the graph of each condition's node
+  struct Given {
+    ConditionId condition;
+    GraphId graph;
+  };
+  std::vector<Given> given_; ///< conditions as kernels' arguments
 };
 
 } // namespace

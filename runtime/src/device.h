@@ -96,7 +96,15 @@ struct ChildParams {
   const DeviceGraph *graph = nullptr;
 };
 
-using NodeParams = std::variant<KernelParams, CopyParams, FillParams, ChildParams>;
+/// Runs the graphs that DeviceGraph::body() then gives, `bodies` of them.
+struct ConditionalParams {
+  format::ConditionalType type = format::ConditionalType::If;
+  std::uint64_t handle = 0; ///< of DeviceGraph::create_condition()
+  std::uint32_t bodies = 1;
+};
+
+using NodeParams =
+    std::variant<KernelParams, CopyParams, FillParams, ChildParams, ConditionalParams>;
 
 #define CGRT_NODE_KIND(name, id, ...)                                                              \
   static_assert(std::is_same_v<std::variant_alternative_t<id, NodeParams>, name##Params>);
@@ -112,16 +120,22 @@ public:
   virtual void wait() = 0;
 };
 
-/// A graph under construction: nodes first, then one instantiate().
+/// A graph under construction: conditions and nodes first, then one instantiate(). A graph with
+/// conditions is nobody's child.
 class DeviceGraph {
 public:
   virtual ~DeviceGraph() = default;
   /// Adds a node that runs after `dependencies` (indices of nodes added before) and returns its
   /// index, counted from 0. A node that is not `enabled` does nothing but keeps its place in the
-  /// order; its params must still be legal. A child graph is always enabled.
+  /// order; its params must still be legal. Child graphs and conditionals are always enabled.
   virtual std::uint32_t add_node(const NodeParams &params,
                                  std::span<const std::uint32_t> dependencies, NodeLabel label,
                                  bool enabled) = 0;
+  /// A handle whose value is `initial` when a launch begins, for one conditional node of this graph
+  /// or of its bodies, and as an argument of their kernels.
+  virtual std::uint64_t create_condition(std::uint32_t initial) = 0;
+  /// To fill: a body of a conditional node; belongs to this graph and is not instantiated.
+  virtual DeviceGraph &body(std::uint32_t node, std::uint32_t index) = 0;
   /// Call once. The executable does not need this object any more.
   virtual std::unique_ptr<DeviceExecutable> instantiate() = 0;
 };

@@ -8,7 +8,57 @@ void Executable::launch() {
   state_->executable->launch();
 }
 void Executable::wait() {
-  state_->executable->wait();
+  SourceLocation where;
+  try {
+    state_->executable->wait();
+  } catch (...) {
+    static_cast<void>(state_->take_reports(where)); // of a launch that came to no end
+    throw;
+  }
+  const std::vector<std::string> reports = state_->take_reports(where);
+  if (!reports.empty()) {
+    std::string text = reports.front();
+    for (std::size_t i = 1; i < reports.size(); ++i) {
+      text += "; " + reports[i];
+    }
+    throw Error(ErrorCode::Stopped, text, where);
+  }
+}
+
+// The device writes and reads these words, too: each access is one of its own.
+std::vector<std::string> Executable::State::take_reports(SourceLocation &where) {
+  std::vector<std::string> reports;
+  for (const Loop &loop : loops) {
+    const auto end =
+        static_cast<format::LoopEnd>(__atomic_exchange_n(loop.report, 0, __ATOMIC_ACQ_REL));
+    if (end == format::LoopEnd::Condition) {
+      continue;
+    }
+    std::string text = loop.text;
+    if (reports.empty()) {
+      where = loop.where;
+    } else {
+      text += " (line " + std::to_string(loop.where.line) + ")";
+    }
+    reports.push_back(text + (end == format::LoopEnd::Limit
+                                  ? " was ended after " + std::to_string(loop.limit) +
+                                        " iterations, its max, and its condition still holds"
+                                  : " was stopped, as asked"));
+  }
+  if (stop != nullptr) {
+    __atomic_store_n(stop, 0, __ATOMIC_RELEASE);
+  }
+  return reports;
+}
+
+void Executable::stop() noexcept {
+  if (state_->stop != nullptr) {
+    __atomic_store_n(state_->stop, 1, __ATOMIC_RELEASE);
+  }
+}
+
+bool Executable::is_cancellable() const {
+  return state_->stop != nullptr;
 }
 
 std::size_t Executable::node_count() const {

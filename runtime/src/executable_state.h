@@ -2,19 +2,36 @@
 #pragma once
 
 #include "device.h"
+#include "format/program.h"
 
 #include <cgrt/cgrt.h>
 
+#include <cstdint>
 #include <memory>
+#include <string>
+#include <vector>
 
 namespace cgrt {
 
 struct Executable::State {
+  /// A loop of the graph, and where its kernels say why it has ended.
+  struct Loop {
+    std::uint32_t *report;
+    std::string text;
+    SourceLocation where;
+    std::int64_t limit; ///< of one with `max`
+  };
+
+  /// What has ended early since the last call; forgets it and any wish to stop.
+  std::vector<std::string> take_reports(SourceLocation &where);
+
   std::shared_ptr<const void> instance; ///< keeps memory, code and device alive
   std::unique_ptr<DeviceExecutable> executable;
   std::size_t nodes = 0;
   std::size_t edges = 0;
   BuildTimes times;
+  std::vector<Loop> loops;
+  std::uint32_t *stop = nullptr; ///< of a graph that can be asked to
 };
 
 } // namespace cgrt

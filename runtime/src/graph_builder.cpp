@@ -44,29 +44,48 @@ std::size_t pitch_of(const Loop &rows, std::size_t side, std::uint32_t element_b
 
 } // namespace
 
-std::vector<std::unique_ptr<DeviceGraph>> GraphBuilder::build(format::GraphId graph,
-                                                              const CreateGraph &create) const {
-  // A child stands before the graphs that use it, so one pass down finds all, one up builds them.
-  std::vector<bool> needed(graph.index + 1, false);
-  needed[graph.index] = true;
+/// The graphs that are children, directly or not, by their index.
+std::vector<bool> GraphBuilder::children_of(format::GraphId graph) const {
+  // Children and bodies stand before the graphs that use them, so one pass finds all.
+  std::vector<bool> used(graph.index + 1, false);
+  std::vector<bool> children = used;
+  used[graph.index] = true;
   for (std::uint32_t index = graph.index + 1; index-- > 0;) {
-    if (needed[index]) {
-      for (const format::Node &node : program_.graphs[index].nodes) {
-        if (const auto *child = std::get_if<format::ChildWork>(&node.work)) {
-          needed[child->graph.index] = true;
+    if (!used[index]) {
+      continue;
+    }
+    for (const format::Node &node : program_.graphs[index].nodes) {
+      if (const auto *child = std::get_if<format::ChildWork>(&node.work)) {
+        used[child->graph.index] = children[child->graph.index] = true;
+      } else if (const auto *branch = std::get_if<format::ConditionalWork>(&node.work)) {
+        for (const format::GraphId body : branch->bodies) {
+          used[body.index] = true;
         }
       }
     }
   }
+  return children;
+}
+
+std::vector<std::unique_ptr<DeviceGraph>> GraphBuilder::build(format::GraphId graph,
+                                                              const CreateGraph &create) const {
+  const std::vector<bool> children = children_of(graph);
   std::vector<std::unique_ptr<DeviceGraph>> graphs;
-  Built built(needed.size(), nullptr);
-  for (std::uint32_t index = 0; index <= graph.index; ++index) {
-    if (needed[index]) {
+  Built built;
+  built.children.resize(children.size(), nullptr);
+  for (std::uint32_t index = 0; index < graph.index; ++index) {
+    if (children[index]) {
       graphs.push_back(create());
       add_nodes(program_.graphs[index], built, *graphs.back());
-      built[index] = graphs.back().get();
+      built.children[index] = graphs.back().get();
     }
   }
+  graphs.push_back(create());
+  built.handles.resize(program_.conditions.size());
+  for (const format::ConditionId condition : format::conditions_of(program_, graph)) {
+    built.handles[condition.index] = graphs.back()->create_condition(program_[condition].initial);
+  }
+  add_nodes(program_[graph], built, *graphs.back());
   return graphs;
 }
 
@@ -84,10 +103,15 @@ void GraphBuilder::add_nodes(const format::Graph &graph, const Built &built,
       dependencies.push_back(added[dependency.node.index]);
     }
     added.push_back(target.add_node(resolved.params, dependencies, label, resolved.enabled));
+    if (const auto *branch = std::get_if<format::ConditionalWork>(&node.work)) {
+      for (std::uint32_t index = 0; index < branch->bodies.size(); ++index) {
+        add_nodes(program_[branch->bodies[index]], built, target.body(added.back(), index));
+      }
+    }
   }
 }
 
-GraphBuilder::Resolved GraphBuilder::resolve(const format::KernelWork &work, const Built &,
+GraphBuilder::Resolved GraphBuilder::resolve(const format::KernelWork &work, const Built &built,
                                              const NodeLabel &label) const {
   format::Geometry shape = geometry(work, label);
   const bool enabled = !shape.empty();
@@ -99,7 +123,7 @@ GraphBuilder::Resolved GraphBuilder::resolve(const format::KernelWork &work, con
   params.grid = to_dim3(shape.grid);
   params.block = to_dim3(shape.block);
   params.shared_bytes = static_cast<std::uint32_t>(shape.shared_bytes);
-  params.arguments = arguments(work, label);
+  params.arguments = arguments(work, built, label);
   params.cluster = to_dim3(shape.cluster);
   params.cooperative = scalar(work.cooperative, ScalarType::Bool, {label, "cooperative"}) != 0;
   params.priority = static_cast<int>(
@@ -189,7 +213,13 @@ GraphBuilder::Resolved GraphBuilder::resolve(const format::FillWork &work, const
 
 GraphBuilder::Resolved GraphBuilder::resolve(const format::ChildWork &work, const Built &built,
                                              const NodeLabel &) const {
-  return {ChildParams{built[work.graph.index]}};
+  return {ChildParams{built.children[work.graph.index]}};
+}
+
+GraphBuilder::Resolved GraphBuilder::resolve(const format::ConditionalWork &work,
+                                             const Built &built, const NodeLabel &) const {
+  return {ConditionalParams{work.type, built.handles[work.condition.index],
+                            static_cast<std::uint32_t>(work.bodies.size())}};
 }
 
 Box GraphBuilder::box(const format::Region &region, const NodeLabel &label) const {
@@ -236,18 +266,22 @@ std::uint64_t GraphBuilder::scalar(format::ExprId id, ScalarType type, const Exp
 }
 
 std::vector<std::uint64_t> GraphBuilder::arguments(const format::KernelWork &work,
+                                                   const Built &built,
                                                    const NodeLabel &label) const {
   const format::Kernel &kernel = program_[work.kernel];
   std::vector<std::uint64_t> slots;
   slots.reserve(work.arguments.size());
   for (std::size_t i = 0; i < work.arguments.size(); ++i) {
     const format::KernelParam &param = kernel.params[i];
-    const auto *region = std::get_if<format::Region>(&work.arguments[i]);
-    if (region == nullptr) {
-      const format::ExprId value = std::get<format::ExprId>(work.arguments[i]);
-      slots.push_back(scalar(value, param.type, {label, "argument", param.name}));
+    if (const auto *value = std::get_if<format::ExprId>(&work.arguments[i])) {
+      slots.push_back(scalar(*value, param.type, {label, "argument", param.name}));
       continue;
     }
+    if (const auto *condition = std::get_if<format::ConditionId>(&work.arguments[i])) {
+      slots.push_back(built.handles[condition->index]);
+      continue;
+    }
+    const auto *region = std::get_if<format::Region>(&work.arguments[i]);
     const Box elements = box(*region, label);
     if (!kernel.strided && !elements.contiguous()) {
       refuse(label, "argument " + param.name + " of kernel " + kernel.name + " is not contiguous",

@@ -43,22 +43,29 @@ public:
                                                   const CreateGraph &create) const;
 
 private:
-  /// The graphs built so far, by their index; null where there is none.
-  using Built = std::vector<const DeviceGraph *>;
+  /// What nodes may refer to.
+  struct Built {
+    std::vector<const DeviceGraph *> children; ///< by their index; null where there is none
+    std::vector<std::uint64_t> handles;        ///< by the condition's index
+  };
 
   struct Resolved {
     NodeParams params;
     bool enabled = true; ///< false: there is nothing to do, and `params` are a legal stand-in
   };
 
+  std::vector<bool> children_of(format::GraphId graph) const;
   void add_nodes(const format::Graph &graph, const Built &built, DeviceGraph &target) const;
-  Resolved resolve(const format::KernelWork &work, const Built &, const NodeLabel &label) const;
+  Resolved resolve(const format::KernelWork &work, const Built &built,
+                   const NodeLabel &label) const;
   Resolved resolve(const format::CopyWork &work, const Built &, const NodeLabel &label) const;
   Resolved resolve(const format::FillWork &work, const Built &, const NodeLabel &label) const;
   Resolved resolve(const format::ChildWork &work, const Built &built, const NodeLabel &) const;
+  Resolved resolve(const format::ConditionalWork &work, const Built &built,
+                   const NodeLabel &) const;
 
   format::Geometry geometry(const format::KernelWork &work, const NodeLabel &label) const;
-  std::vector<std::uint64_t> arguments(const format::KernelWork &work,
+  std::vector<std::uint64_t> arguments(const format::KernelWork &work, const Built &built,
                                        const NodeLabel &label) const;
   void check_aliases(const format::KernelWork &work, const NodeLabel &label) const;
 

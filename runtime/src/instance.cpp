@@ -7,6 +7,7 @@
 #include <cgrt/cgrt.h>
 
 #include <chrono>
+#include <cstring>
 #include <limits>
 
 namespace cgrt {
@@ -76,6 +77,31 @@ struct Instance::State {
       placed.push_back({memory.back()->data(), {view.shape.begin(), view.shape.end()}});
     }
     placeholder = device.backend().allocate(MemorySpace::Device, GraphBuilder::placeholder_bytes);
+    for (const format::BufferId signals : {contents().reports, contents().stops}) {
+      if (signals.valid()) {
+        std::memset(memory[signals.index]->data(), 0, views[signals.index].bytes);
+      }
+    }
+  }
+
+  std::uint32_t *signal(format::BufferId signals, std::uint32_t index) const {
+    return reinterpret_cast<std::uint32_t *>(memory[signals.index]->data()) + index;
+  }
+
+  /// What the graph's loops report, and how they are asked to stop.
+  void add_signals(format::GraphId graph, Executable::State &to) const {
+    if (contents().reports.valid()) {
+      for (const format::ConditionId id : format::conditions_of(contents(), graph)) {
+        const format::Condition &condition = contents()[id];
+        const NodeLabel label(condition.text, contents().locate(condition.place));
+        to.loops.push_back(
+            {signal(contents().reports, id.index), condition.text, label.where(),
+             condition.limit.valid() ? parameters.integer(condition.limit, {label, "max"}) : 0});
+      }
+    }
+    if (contents()[graph].stop) {
+      to.stop = signal(contents().stops, *contents()[graph].stop);
+    }
   }
 
   const format::Program &contents() const { return program.contents(); }
@@ -192,6 +218,7 @@ Executable Instance::executable(const std::string &graph) {
             .build({index}, [&] { return state.device.backend().create_graph(); });
     made->times.build_us = microseconds_since(start);
     const auto built = std::chrono::steady_clock::now();
+    state.add_signals({index}, *made);
     made->executable = device_graphs.back()->instantiate();
     made->times.instantiate_us = microseconds_since(built);
     return Executable(std::move(made));

@@ -1,11 +1,13 @@
 #include "run.h"
 
+#include "errors.h"
 #include "input.h"
 #include "output.h"
 #include "program_loader.h"
 #include "progress.h"
 #include "report.h"
 #include "scalar_text.h"
+#include "stop_on_interrupt.h"
 #include "stopwatch.h"
 #include "usage.h"
 
@@ -16,6 +18,7 @@
 
 #include <algorithm>
 #include <map>
+#include <optional>
 #include <utility>
 
 namespace cgrun {
@@ -131,29 +134,58 @@ double median(std::vector<double> values) {
   return *middle;
 }
 
-/// Launches the graphs in order, `repeat` times, and waits each time.
-void launch(std::vector<cgrt::Executable> &graphs, std::uint64_t repeat, Progress &progress,
-            Times &times) {
+/// Waits for all graphs; the first report of loops that ended before their conditions did.
+std::optional<cgrt::Error> wait(std::vector<cgrt::Executable> &graphs) {
+  std::optional<cgrt::Error> stopped;
+  for (cgrt::Executable &graph : graphs) {
+    try {
+      graph.wait();
+    } catch (const cgrt::Error &error) {
+      if (error.code() != cgrt::ErrorCode::Stopped) {
+        throw;
+      }
+      stopped = stopped ? stopped : error;
+    }
+  }
+  return stopped;
+}
+
+/// Launches the graphs in order, `repeat` times, and waits each time, until a loop has been ended.
+/// Returns the exit status.
+int launch(std::vector<cgrt::Executable> &graphs, std::uint64_t repeat, Progress &progress,
+           Times &times) {
   // Enough for a median; a run of any length keeps its memory.
   constexpr std::size_t max_samples = 1'000'000;
   std::vector<double> launch_us, total_us;
+  int status = 0;
+  const StopOnInterrupt interrupt(graphs);
   for (std::uint64_t i = 0; i < repeat; ++i) {
     const Stopwatch watch;
     for (cgrt::Executable &graph : graphs) {
       graph.launch();
     }
     const double launched = watch.microseconds();
-    for (cgrt::Executable &graph : graphs) {
-      graph.wait();
-    }
+    const std::optional<cgrt::Error> stopped = wait(graphs);
     if (launch_us.size() < max_samples) {
       launch_us.push_back(launched);
       total_us.push_back(watch.microseconds());
     }
     progress.step();
+    if (stopped) {
+      progress.end();
+      print_error(*stopped);
+      status = status_of(stopped->code());
+    }
+    if (StopOnInterrupt::interrupted()) {
+      status = interrupted_status;
+    }
+    if (status != 0) {
+      break;
+    }
   }
   times.launch = median(std::move(launch_us));
   times.total = median(std::move(total_us));
+  return status;
 }
 
 /// Contents by buffer name.
@@ -237,14 +269,14 @@ int run(const Options &options) {
   progress.begin("building " + report.graph);
   std::vector<cgrt::Executable> graphs = build(instance, options, report);
   progress.begin("launching " + report.graph, options.repeat);
-  launch(graphs, options.repeat, progress, report.times);
+  const int launched = launch(graphs, options.repeat, progress, report.times);
 
   progress.begin("reading the outputs");
   const Contents contents = read_outputs(program, instance, report);
   progress.end();
   deliver(contents, instance, options, files);
   print_report(report, options);
-  return 0;
+  return launched;
 }
 
 } // namespace cgrun

@@ -1,6 +1,6 @@
 // CUDA's execution model for host code: qualifiers, built-in variables, shared memory, barriers,
-// assert and trap. All threads of a block run on one worker thread, so what a block shares is
-// thread-local there.
+// assert, trap and conditional handles. All threads of a block run on one worker thread, so what a
+// block shares is thread-local there.
 #pragma once
 
 #define __global__
@@ -139,6 +139,10 @@ inline int __syncthreads_and(int predicate) {
 }
 [[noreturn]] inline void __trap() {
   cg_host::fault("trap", nullptr, nullptr, 0);
+}
+/// The host device's handles are the addresses of their values.
+inline void cudaGraphSetConditional(unsigned long long handle, unsigned int value) {
+  *reinterpret_cast<unsigned int *>(handle) = value;
 }
 
 inline void __threadfence() {

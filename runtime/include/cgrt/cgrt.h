@@ -11,7 +11,7 @@
 // Errors: every function may throw cgrt::Error; its code says whose fault it is. After a throw the
 // object is as it was before the call.
 // Threads: Program is immutable and may be shared. Device, Instance and Executable belong to one
-// thread at a time.
+// thread at a time, but for Executable::stop().
 // Ownership: Program, Device and Executable are cheap handles that keep what they need alive;
 // Instance owns its memory, and spans into it live as long as it does.
 #pragma once
@@ -127,7 +127,14 @@ public:
   /// The host device has finished it when the call returns.
   void launch();
   /// Returns when all launches of this executable are done, and throws what went wrong in them.
+  /// Error{Stopped} names the loops that ended before their conditions did.
   void wait();
+
+  /// Asks the loops of a `@cancellable` graph to end at their next check, in all launches up to the
+  /// return of the next wait(), which reports it. May be called from any thread and from a signal
+  /// handler. Does nothing for other graphs.
+  void stop() noexcept;
+  bool is_cancellable() const;
 
   std::size_t node_count() const;
   std::size_t edge_count() const;

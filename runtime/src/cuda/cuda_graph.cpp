@@ -44,8 +44,10 @@ CudaGraph::CudaGraph(std::shared_ptr<const Context> context) : context_(std::mov
 }
 
 CudaGraph::~CudaGraph() {
-  const Current current = context_->make_current(std::nothrow);
-  check_in_destructor(cudaGraphDestroy(graph_));
+  if (!is_body_) {
+    const Current current = context_->make_current(std::nothrow);
+    check_in_destructor(cudaGraphDestroy(graph_));
+  }
 }
 
 std::uint32_t CudaGraph::add_node(const NodeParams &params,
@@ -66,16 +68,17 @@ std::uint32_t CudaGraph::add_node(const NodeParams &params,
   if (const auto *kernel = std::get_if<KernelParams>(&params)) {
     set_attributes(node, *kernel, label);
   } else if (const auto *child = std::get_if<ChildParams>(&params)) {
-    const auto *graph = static_cast<const CudaGraph *>(child->graph);
-    children_.push_back({index, graph});
-    has_priorities_ = has_priorities_ || graph->has_priorities_;
-    has_disabled_ = has_disabled_ || graph->has_disabled_;
+    children_.push_back({index, static_cast<const CudaGraph *>(child->graph)});
+  } else if (const auto *conditional = std::get_if<ConditionalParams>(&params)) {
+    Branches &branches = branches_.emplace_back(Branches{index, {}});
+    for (std::uint32_t i = 0; i < conditional->bodies; ++i) {
+      branches.bodies.emplace_back(new CudaGraph(context_, cuda_params.conditional.phGraph_out[i]));
+    }
   }
   nodes_.push_back(node);
   labels_.push_back(std::move(label));
   if (!enabled) {
     disabled_.push_back(index);
-    has_disabled_ = true;
   }
   return index;
 }
@@ -185,6 +188,41 @@ cudaGraphNodeParams CudaGraph::node_params(const ChildParams &params, const Node
   return result;
 }
 
+cudaGraphNodeParams CudaGraph::node_params(const ConditionalParams &params, const NodeLabel &) {
+  cudaGraphNodeParams result = {};
+  result.type = cudaGraphNodeTypeConditional;
+  result.conditional.handle = params.handle;
+  result.conditional.size = params.bodies;
+  switch (params.type) {
+  case format::ConditionalType::If:
+    result.conditional.type = cudaGraphCondTypeIf;
+    break;
+  case format::ConditionalType::While:
+    result.conditional.type = cudaGraphCondTypeWhile;
+    break;
+  case format::ConditionalType::Switch:
+    result.conditional.type = cudaGraphCondTypeSwitch;
+    break;
+  }
+  return result;
+}
+
+std::uint64_t CudaGraph::create_condition(std::uint32_t initial) {
+  const Current current = context_->make_current();
+  cudaGraphConditionalHandle handle = 0;
+  // Without the flag, a value would stay from one launch to the next.
+  check(cudaGraphConditionalHandleCreate(&handle, graph_, initial, cudaGraphCondAssignDefault),
+        "cudaGraphConditionalHandleCreate");
+  return handle;
+}
+
+DeviceGraph &CudaGraph::body(std::uint32_t node, std::uint32_t index) {
+  // Asked for right after the node has been added.
+  return *std::find_if(branches_.rbegin(), branches_.rend(), [node](const Branches &branches) {
+            return branches.node == node;
+          })->bodies[index];
+}
+
 CudaGraph::Clones CudaGraph::clones_of(const Child &child, const Clones &own) const {
   const NodeLabel &label = labels_[child.node];
   const auto graph_in = [&](cudaGraphNode_t node) {
@@ -211,10 +249,31 @@ void CudaGraph::disable_nodes(cudaGraphExec_t executable, const Clones &clones) 
     check(cudaGraphNodeSetEnabled(executable, node, 0), "cudaGraphNodeSetEnabled", labels_[index]);
   }
   for (const Child &child : children_) {
-    if (child.graph->has_disabled_) {
+    if (child.graph->has_disabled()) {
       child.graph->disable_nodes(executable, clones_of(child, clones));
     }
   }
+  for (const Branches &branches : branches_) { // no clone has any
+    for (const auto &body : branches.bodies) {
+      body->disable_nodes(executable, {});
+    }
+  }
+}
+
+bool CudaGraph::has_disabled() const {
+  return !disabled_.empty() ||
+         std::any_of(children_.begin(), children_.end(),
+                     [](const Child &child) { return child.graph->has_disabled(); });
+}
+
+bool CudaGraph::has_priorities() const {
+  const auto in_body = [](const auto &body) { return body->has_priorities(); };
+  return has_priorities_ ||
+         std::any_of(children_.begin(), children_.end(),
+                     [](const Child &child) { return child.graph->has_priorities(); }) ||
+         std::any_of(branches_.begin(), branches_.end(), [&](const Branches &branches) {
+           return std::any_of(branches.bodies.begin(), branches.bodies.end(), in_body);
+         });
 }
 
 NodeLabel CudaGraph::label_in(const Clones &clones, cudaGraphNode_t wanted) const {
@@ -235,6 +294,14 @@ NodeLabel CudaGraph::label_in(const Clones &clones, cudaGraphNode_t wanted) cons
       return label;
     }
   }
+  for (const Branches &branches : branches_) {
+    for (const auto &body : branches.bodies) {
+      NodeLabel label = body->label_in({}, wanted);
+      if (!label.is_nobody()) {
+        return label;
+      }
+    }
+  }
   return {};
 }
 
@@ -249,7 +316,7 @@ NodeLabel CudaGraph::label_of(cudaGraphNode_t node) const {
 std::unique_ptr<DeviceExecutable> CudaGraph::instantiate() {
   const Current current = context_->make_current();
   cudaGraphInstantiateParams params = {};
-  if (has_priorities_) {
+  if (has_priorities()) {
     params.flags = cudaGraphInstantiateFlagUseNodePriority;
   }
   cudaGraphExec_t executable = nullptr;
@@ -259,9 +326,7 @@ std::unique_ptr<DeviceExecutable> CudaGraph::instantiate() {
          explain(params.result_out));
   }
   auto owner = std::make_unique<CudaExecutable>(context_, executable);
-  if (has_disabled_) {
-    disable_nodes(executable, {});
-  }
+  disable_nodes(executable, {});
   // So that the first launch costs no more than the others.
   check(cudaGraphUpload(executable, context_->stream()), "cudaGraphUpload");
   return owner;

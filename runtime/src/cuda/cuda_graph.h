@@ -18,14 +18,26 @@ public:
 
   std::uint32_t add_node(const NodeParams &params, std::span<const std::uint32_t> dependencies,
                          NodeLabel label, bool enabled) override;
+  std::uint64_t create_condition(std::uint32_t initial) override;
+  DeviceGraph &body(std::uint32_t node, std::uint32_t index) override;
   std::unique_ptr<DeviceExecutable> instantiate() override;
 
-  /// Owned by this object.
+  /// Owned by this object, or by the graph that it is a body in.
   cudaGraph_t handle() const { return graph_; }
   /// Whom CUDA means by a node of this graph or of a child in it; nobody where it is none.
   NodeLabel label_of(cudaGraphNode_t node) const;
 
 private:
+  /// A body of a conditional node, which CUDA has made.
+  CudaGraph(std::shared_ptr<const Context> context, cudaGraph_t body)
+      : context_(std::move(context)), graph_(body), is_body_(true) {}
+
+  /// The bodies of a node.
+  struct Branches {
+    std::uint32_t node;
+    std::vector<std::unique_ptr<CudaGraph>> bodies;
+  };
+
   /// The node that holds a clone of another graph.
   struct Child {
     std::uint32_t node;
@@ -40,24 +52,28 @@ private:
   cudaGraphNodeParams node_params(const CopyParams &params, const NodeLabel &label);
   cudaGraphNodeParams node_params(const FillParams &params, const NodeLabel &label);
   cudaGraphNodeParams node_params(const ChildParams &params, const NodeLabel &label);
+  cudaGraphNodeParams node_params(const ConditionalParams &params, const NodeLabel &label);
 
   void set_attributes(cudaGraphNode_t node, const KernelParams &params, const NodeLabel &label);
   void require_cooperative(const KernelParams &params, const NodeLabel &label) const;
 
   Clones clones_of(const Child &child, const Clones &own) const;
   void disable_nodes(cudaGraphExec_t executable, const Clones &clones) const;
+  bool has_disabled() const;   ///< in itself or a child
+  bool has_priorities() const; ///< in itself, a child or a body
 
   /// The same for a node of the last clone.
   NodeLabel label_in(const Clones &clones, cudaGraphNode_t wanted) const;
 
   std::shared_ptr<const Context> context_;
   cudaGraph_t graph_ = nullptr;
+  bool is_body_ = false;
   std::vector<cudaGraphNode_t> nodes_;
   std::vector<NodeLabel> labels_; ///< parallel to nodes_
   std::vector<std::uint32_t> disabled_;
   std::vector<Child> children_;
-  bool has_priorities_ = false;               ///< in itself or a child
-  bool has_disabled_ = false;                 ///< likewise
+  std::vector<Branches> branches_;
+  bool has_priorities_ = false;               ///< of kernels in itself
   std::vector<void *> scratch_;               ///< addresses of one kernel's arguments
   std::vector<cudaGraphNode_t> dependencies_; ///< of the node being added
 };

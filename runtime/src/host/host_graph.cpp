@@ -2,6 +2,7 @@
 
 #include "host/fault_trap.h"
 
+#include <algorithm>
 #include <cstring>
 #include <utility>
 
@@ -14,6 +15,12 @@ std::uint32_t HostGraph::add_node(const NodeParams &params,
   for (const std::uint32_t dependency : dependencies) {
     connect(ends_[dependency], begin);
   }
+  if (const auto *conditional = std::get_if<ConditionalParams>(&params)) {
+    Branches &branches = branches_.emplace_back(Branches{begin, {}});
+    for (std::uint32_t i = 0; i < conditional->bodies; ++i) {
+      branches.bodies.push_back(std::make_unique<HostGraph>(kernels_, seed_));
+    }
+  }
   const auto *child = std::get_if<ChildParams>(&params);
   ends_.push_back(child == nullptr
                       ? begin
@@ -22,7 +29,7 @@ std::uint32_t HostGraph::add_node(const NodeParams &params,
 }
 
 std::uint32_t HostGraph::append(const NodeParams &params, NodeLabel label, bool enabled) {
-  nodes_.push_back({params, std::move(label), enabled, 0, {}});
+  nodes_.push_back({params, std::move(label), enabled, 0, {}, {}});
   return static_cast<std::uint32_t>(nodes_.size() - 1);
 }
 
@@ -54,13 +61,34 @@ std::uint32_t HostGraph::append_child(const HostGraph &child, std::uint32_t begi
   return end;
 }
 
+std::uint64_t HostGraph::create_condition(std::uint32_t initial) {
+  return reinterpret_cast<std::uintptr_t>(&conditions_.emplace_back(HostCondition{0, initial}));
+}
+
+DeviceGraph &HostGraph::body(std::uint32_t node, std::uint32_t index) {
+  const std::uint32_t begin = ends_[node]; // a conditional is one node here, too
+  return *std::find_if(branches_.rbegin(), branches_.rend(), [begin](const Branches &branches) {
+            return branches.node == begin;
+          })->bodies[index];
+}
+
+std::vector<HostNode> HostGraph::take_nodes() {
+  for (Branches &branches : branches_) {
+    for (const auto &body : branches.bodies) {
+      nodes_[branches.node].bodies.push_back(body->take_nodes());
+    }
+  }
+  return std::move(nodes_);
+}
+
 std::unique_ptr<DeviceExecutable> HostGraph::instantiate() {
-  return std::make_unique<HostExecutable>(kernels_, seed_, std::move(nodes_));
+  return std::make_unique<HostExecutable>(kernels_, seed_, take_nodes(), std::move(conditions_));
 }
 
 HostExecutable::HostExecutable(KernelRunner &kernels, std::uint64_t seed,
-                               std::vector<HostNode> nodes)
-    : kernels_(kernels), random_(seed), nodes_(std::move(nodes)) {}
+                               std::vector<HostNode> nodes, std::deque<HostCondition> conditions)
+    : kernels_(kernels), random_(seed), nodes_(std::move(nodes)),
+      conditions_(std::move(conditions)) {}
 
 void HostExecutable::launch() {
   if (error_) {
@@ -70,7 +98,10 @@ void HostExecutable::launch() {
     // For all kernels at once: installing them takes longer than a small kernel.
     const FaultHandlers handlers;
     const SignalStack stack;
-    run_in_random_order();
+    for (HostCondition &condition : conditions_) {
+      condition.value = condition.initial;
+    }
+    run_in_random_order(nodes_);
   } catch (...) {
     error_ = std::current_exception();
   }
@@ -82,19 +113,19 @@ void HostExecutable::wait() {
   }
 }
 
-void HostExecutable::run_in_random_order() {
+void HostExecutable::run_in_random_order(const std::vector<HostNode> &nodes) {
   std::vector<std::uint32_t> missing; // dependencies that are not done, for each node
   std::vector<std::uint32_t> ready;
-  missing.reserve(nodes_.size());
-  for (std::uint32_t index = 0; index < nodes_.size(); ++index) {
-    missing.push_back(nodes_[index].dependencies);
+  missing.reserve(nodes.size());
+  for (std::uint32_t index = 0; index < nodes.size(); ++index) {
+    missing.push_back(nodes[index].dependencies);
     if (missing.back() == 0) {
       ready.push_back(index);
     }
   }
   while (!ready.empty()) {
     std::swap(ready[random_() % ready.size()], ready.back());
-    const HostNode &node = nodes_[ready.back()];
+    const HostNode &node = nodes[ready.back()];
     ready.pop_back();
     run(node);
     for (const std::uint32_t successor : node.successors) {
@@ -109,10 +140,35 @@ void HostExecutable::run(const HostNode &node) {
   if (!node.enabled) {
     return;
   }
+  if (const auto *conditional = std::get_if<ConditionalParams>(&node.params)) {
+    run_bodies(*conditional, node); // whose nodes name themselves in errors
+    return;
+  }
   try {
     std::visit([this](const auto &params) { run(params); }, node.params);
   } catch (const Error &error) {
     throw Error(error.code(), node.label.text() + ": " + error.message(), node.label.where());
+  }
+}
+
+void HostExecutable::run_bodies(const ConditionalParams &params, const HostNode &node) {
+  const auto &condition = *reinterpret_cast<const HostCondition *>(params.handle);
+  switch (params.type) {
+  case format::ConditionalType::If:
+    if (condition.value != 0 || node.bodies.size() > 1) {
+      run_in_random_order(node.bodies[condition.value != 0 ? 0 : 1]);
+    }
+    break;
+  case format::ConditionalType::While:
+    while (condition.value != 0) {
+      run_in_random_order(node.bodies[0]);
+    }
+    break;
+  case format::ConditionalType::Switch:
+    if (condition.value < node.bodies.size()) {
+      run_in_random_order(node.bodies[condition.value]);
+    }
+    break;
   }
 }
 

@@ -6,11 +6,20 @@
 #include "device.h"
 #include "host/kernel_runner.h"
 
+#include <cstdint>
+#include <deque>
 #include <exception>
+#include <memory>
 #include <random>
 #include <vector>
 
 namespace cgrt {
+
+/// The value that a conditional handle stands for; the handle is its address.
+struct HostCondition {
+  std::uint32_t value = 0;
+  std::uint32_t initial = 0;
+};
 
 /// A child graph's nodes become nodes of the graph that holds it, between two nodes that do nothing
 /// (its params are ChildParams): so they, too, mix with all that is independent of them.
@@ -20,6 +29,7 @@ struct HostNode {
   bool enabled = true;
   std::uint32_t dependencies = 0; ///< how many
   std::vector<std::uint32_t> successors;
+  std::vector<std::vector<HostNode>> bodies; ///< of a conditional, which runs them as one piece
 };
 
 class HostGraph : public DeviceGraph {
@@ -29,38 +39,53 @@ public:
 
   std::uint32_t add_node(const NodeParams &params, std::span<const std::uint32_t> dependencies,
                          NodeLabel label, bool enabled) override;
+  std::uint64_t create_condition(std::uint32_t initial) override;
+  DeviceGraph &body(std::uint32_t node, std::uint32_t index) override;
   std::unique_ptr<DeviceExecutable> instantiate() override;
 
 private:
-  KernelRunner &kernels_;
-  std::uint64_t seed_;
+  /// The graphs that will be the bodies of a node.
+  struct Branches {
+    std::uint32_t node; ///< in nodes_
+    std::vector<std::unique_ptr<HostGraph>> bodies;
+  };
+
+  std::vector<HostNode> take_nodes();
   std::uint32_t append(const NodeParams &params, NodeLabel label, bool enabled);
   void connect(std::uint32_t before, std::uint32_t after);
   std::uint32_t append_child(const HostGraph &child, std::uint32_t begin);
 
+  KernelRunner &kernels_;
+  std::uint64_t seed_;
   std::vector<HostNode> nodes_;
+  std::vector<Branches> branches_;
+  std::deque<HostCondition> conditions_; ///< where they stay
   std::vector<std::uint32_t> ends_; ///< for each node added, the one in nodes_ that is its last
 };
 
 class HostExecutable : public DeviceExecutable {
 public:
-  HostExecutable(KernelRunner &kernels, std::uint64_t seed, std::vector<HostNode> nodes);
+  HostExecutable(KernelRunner &kernels, std::uint64_t seed, std::vector<HostNode> nodes,
+                 std::deque<HostCondition> conditions);
 
   /// Runs the whole graph. After a failure nothing runs until wait() has reported it.
   void launch() override;
   void wait() override;
 
 private:
-  void run_in_random_order();
+  void run_in_random_order(const std::vector<HostNode> &nodes);
   void run(const HostNode &node);
   void run(const KernelParams &params);
   void run(const CopyParams &params);
   void run(const FillParams &params);
   void run(const ChildParams &) {}
+  void run(const ConditionalParams &) {}
+  void run_bodies(const ConditionalParams &params, const HostNode &node);
 
   KernelRunner &kernels_;
   std::mt19937_64 random_;
   std::vector<HostNode> nodes_;
+  std::deque<HostCondition> conditions_;
   std::exception_ptr error_;
 };
 

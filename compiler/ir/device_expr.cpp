@@ -1,0 +1,508 @@
+#include "ir/device_expr.h"
+
+#include "ir/constant_source.h"
+#include "kernels/kernel_text.h"
+#include "sema/function.h"
+
+#include "format/scalar_type.h"
+
+#include <algorithm>
+#include <limits>
+
+namespace cgc {
+
+using ast::ExprKind;
+using ast::ExprRef;
+using cgrt::MemorySpace;
+using cgrt::ScalarType;
+using cgrt::format::ExprId;
+using cgrt::format::ExprOp;
+using cgrt::format::Value;
+using cgrt::format::ValueKind;
+
+namespace {
+
+bool is_small_float(ScalarType type) {
+  return type == ScalarType::F16 || type == ScalarType::BF16;
+}
+
+std::string cpp(ScalarType type) {
+  return std::string(cpp_spelling(type));
+}
+
+/// C's integer promotions, and float for 16-bit floats.
+ScalarType promoted(ScalarType type) {
+  switch (type) {
+  case ScalarType::Bool:
+  case ScalarType::I8:
+  case ScalarType::U8:
+  case ScalarType::I16:
+  case ScalarType::U16:
+    return ScalarType::I32;
+  case ScalarType::F16:
+  case ScalarType::BF16:
+    return ScalarType::F32;
+  default:
+    return type;
+  }
+}
+
+/// C's usual arithmetic conversions: the later of these that either side has.
+ScalarType common(ScalarType a, ScalarType b) {
+  for (const ScalarType type :
+       {ScalarType::F64, ScalarType::F32, ScalarType::U64, ScalarType::I64, ScalarType::U32}) {
+    if (promoted(a) == type || promoted(b) == type) {
+      return type;
+    }
+  }
+  return ScalarType::I32;
+}
+
+/// What a C++ literal of that value has.
+ScalarType natural_type(const Value &value) {
+  switch (value.kind()) {
+  case ValueKind::Bool:
+    return ScalarType::Bool;
+  case ValueKind::Uint:
+    return ScalarType::U64;
+  case ValueKind::Float:
+    return ScalarType::F64;
+  case ValueKind::Int:
+    break;
+  }
+  const auto wide = value.as_wide();
+  return wide >= std::numeric_limits<std::int32_t>::min() &&
+                 wide <= std::numeric_limits<std::int32_t>::max()
+             ? ScalarType::I32
+             : ScalarType::I64;
+}
+
+bool is_comparison(ExprOp op) {
+  return op == ExprOp::Lt || op == ExprOp::Le || op == ExprOp::Gt || op == ExprOp::Ge ||
+         op == ExprOp::Eq || op == ExprOp::Ne;
+}
+
+/// The function of stdlib_kernels/device_expr.cuh.
+std::string_view function_name(ExprOp op) {
+  switch (op) {
+  case ExprOp::BitAnd:
+    return "bitand_";
+  case ExprOp::BitXor:
+    return "bitxor_";
+  case ExprOp::BitOr:
+    return "bitor_";
+  case ExprOp::BitNot:
+    return "bitnot_";
+  case ExprOp::Min:
+    return "min_";
+  case ExprOp::Max:
+    return "max_";
+  case ExprOp::Abs:
+    return "abs_";
+  default:
+    return cgrt::format::spelling(op);
+  }
+}
+
+class DeviceExprLowering {
+public:
+  DeviceExprLowering(ExprRef root, Frame &frame, DeviceCode &code, LoweringContext &context)
+      : frame_(frame), file_(frame.file()), code_(code), context_(context), root_(root),
+        first_(file_[root].first), parts_(root.index - first_ + 1),
+        on_device_(root.index - first_ + 1, false) {}
+
+  /// Of the whole expression.
+  DeviceValue value() {
+    prepare();
+    wanted_root();
+    emit();
+    return part(root_).value;
+  }
+
+  /// The element that the expression is, for writing.
+  std::string target() {
+    prepare();
+    for (const ExprRef subscript : file_[root_].arguments) {
+      want(subscript);
+    }
+    want_subscripts(file_[root_].operands[0]);
+    spread_wants();
+    emit();
+    return element(root_, false, true);
+  }
+
+  /// Of the element that the expression is.
+  ScalarType target_type() { return element_type(root_); }
+
+private:
+  struct Part {
+    bool wanted = false;  ///< its value stands in the code
+    bool dynamic = false; ///< reads at an index that the device computes, or has a part that does
+    ExprId host;          ///< of a wanted host expression
+    std::optional<Element> element; ///< of one, once it is known
+    DeviceValue value;
+  };
+  /// Where the code of an operand that may be left out begins, and whose operand it is.
+  struct Opening {
+    ExprRef at;
+    ExprRef of;
+  };
+
+  Part &part(ExprRef ref) { return parts_[ref.index - first_]; }
+  bool on_device(ExprRef ref) const { return on_device_[ref.index - first_]; }
+
+  template <typename Visit> void for_each_operand(ExprRef ref, const Visit &visit) const {
+    const ast::Expr &expr = file_[ref];
+    for (const ExprRef operand : expr.operands) {
+      if (operand.valid()) {
+        visit(operand);
+      }
+    }
+    for (const ExprRef argument : expr.arguments) {
+      visit(argument);
+    }
+  }
+
+  void prepare() {
+    for (std::uint32_t i = first_; i <= root_.index; ++i) {
+      const ExprRef ref{i};
+      bool device = file_[ref].kind == ExprKind::Index;
+      for_each_operand(ref, [&](ExprRef operand) {
+        device = device || on_device(operand);
+        part(ref).dynamic = part(ref).dynamic || part(operand).dynamic;
+      });
+      on_device_[i - first_] = device;
+      if (file_[ref].kind == ExprKind::Index) {
+        for (const ExprRef subscript : file_[ref].arguments) {
+          part(ref).dynamic = part(ref).dynamic || on_device(subscript);
+        }
+      }
+    }
+  }
+
+  void want(ExprRef ref) {
+    // The host's subscripts are part of the region.
+    part(ref).wanted = on_device(ref);
+  }
+
+  /// Of `x[i[0]][j]` the element is one thing, with subscripts in several places.
+  void want_subscripts(ExprRef base) {
+    while (file_[base].kind == ExprKind::Index) {
+      for (const ExprRef subscript : file_[base].arguments) {
+        want(subscript);
+      }
+      base = file_[base].operands[0];
+    }
+  }
+
+  void wanted_root() {
+    part(root_).wanted = true;
+    spread_wants();
+  }
+
+  void spread_wants() {
+    for (std::uint32_t i = root_.index + 1; i-- > first_;) {
+      const ExprRef ref{i};
+      if (!part(ref).wanted || !on_device(ref)) {
+        continue;
+      }
+      if (file_[ref].kind == ExprKind::Index) {
+        for (const ExprRef subscript : file_[ref].arguments) {
+          want(subscript);
+        }
+        want_subscripts(file_[ref].operands[0]);
+      } else {
+        for_each_operand(ref, [&](ExprRef operand) { part(operand).wanted = true; });
+      }
+    }
+  }
+
+  void emit() {
+    for (std::uint32_t i = first_; i <= root_.index; ++i) {
+      if (part({i}).wanted) {
+        set_type({i});
+      }
+    }
+    find_openings();
+    auto opening = openings_.begin();
+    for (std::uint32_t i = first_; i <= root_.index; ++i) {
+      for (; opening != openings_.end() && opening->at.index == i; ++opening) {
+        open(*opening);
+      }
+      if (part({i}).wanted) {
+        emit(ExprRef{i});
+      }
+    }
+  }
+
+  void set_type(ExprRef ref) {
+    const ast::Expr &expr = file_[ref];
+    ScalarType &type = part(ref).value.type;
+    if (!on_device(ref)) {
+      part(ref).host = frame_.lower(ref);
+      type = host_type(ref);
+    } else if (expr.kind == ExprKind::Index) {
+      type = element_type(ref);
+    } else if (expr.kind == ExprKind::Cast) {
+      type = expr.type;
+    } else if (expr.kind == ExprKind::Select) {
+      const ScalarType yes = part(expr.operands[1]).value.type;
+      const ScalarType no = part(expr.operands[2]).value.type;
+      type = yes == no ? yes : common(yes, no);
+    } else {
+      const ExprOp op = operator_of(expr);
+      if (op == ExprOp::Not || op == ExprOp::And || op == ExprOp::Or || is_comparison(op)) {
+        type = ScalarType::Bool;
+      } else {
+        type = operation_type(ref, op);
+      }
+    }
+    type = is_small_float(type) ? ScalarType::F32 : type;
+  }
+
+  static ExprOp operator_of(const ast::Expr &expr) {
+    return expr.kind == ExprKind::Call ? find_function(expr.name)->op : expr.op;
+  }
+
+  /// The type in which an operator computes.
+  ScalarType operation_type(ExprRef ref, ExprOp op) {
+    std::vector<ScalarType> types;
+    for_each_operand(ref, [&](ExprRef operand) { types.push_back(part(operand).value.type); });
+    const bool one = types.size() == 1 || op == ExprOp::Shl || op == ExprOp::Shr;
+    return one ? promoted(types[0]) : common(types[0], types[1]);
+  }
+
+  ScalarType host_type(ExprRef ref) {
+    const ast::Expr &expr = file_[ref];
+    const Symbol &symbol = file_.symbol(ref);
+    if (expr.kind == ExprKind::Cast) {
+      return expr.type;
+    }
+    if (expr.kind == ExprKind::Name && symbol.kind == SymbolKind::Param) {
+      return file_.file->params[symbol.index].type;
+    }
+    if (expr.kind == ExprKind::Name && symbol.kind == SymbolKind::DefParameter) {
+      return file_.file->defs[symbol.owner].parameters[symbol.index].type;
+    }
+    const auto known = context_.known(part(ref).host, expr.range, "this expression");
+    if (known) {
+      return natural_type(*known);
+    }
+    switch (context_.program.exprs[part(ref).host].kind) {
+    case ValueKind::Bool:
+      return ScalarType::Bool;
+    case ValueKind::Uint:
+      return ScalarType::U64;
+    case ValueKind::Float:
+      return ScalarType::F64;
+    case ValueKind::Int:
+      break;
+    }
+    return ScalarType::I64;
+  }
+
+  const Element &element_of(ExprRef ref) {
+    std::optional<Element> &known = part(ref).element;
+    if (!known) {
+      known = frame_.element(ref, on_device_, first_); // which reports, so once
+    }
+    return *known;
+  }
+
+  ScalarType element_type(ExprRef ref) {
+    return context_.program[element_of(ref).region.buffer].type;
+  }
+
+  /// Only reads at computed indices must not happen where C would not do them.
+  void find_openings() {
+    for (std::uint32_t i = first_; i <= root_.index; ++i) {
+      const ast::Expr &expr = file_[{i}];
+      if (!part({i}).wanted || !on_device({i})) {
+        continue;
+      }
+      const bool logical =
+          expr.kind == ExprKind::Binary && (expr.op == ExprOp::And || expr.op == ExprOp::Or);
+      if (logical && part(expr.operands[1]).dynamic) {
+        openings_.push_back({{file_[expr.operands[1]].first}, {i}});
+      } else if (expr.kind == ExprKind::Select && is_lazy_select(expr)) {
+        openings_.push_back({{file_[expr.operands[1]].first}, {i}});
+        openings_.push_back({{file_[expr.operands[2]].first}, {i}});
+      }
+    }
+    std::stable_sort(openings_.begin(), openings_.end(),
+                     [](const Opening &a, const Opening &b) { return a.at.index < b.at.index; });
+  }
+
+  bool is_lazy_select(const ast::Expr &expr) {
+    return part(expr.operands[1]).dynamic || part(expr.operands[2]).dynamic;
+  }
+
+  void open(const Opening &opening) {
+    const ast::Expr &expr = file_[opening.of];
+    DeviceValue &result = part(opening.of).value;
+    const std::string condition = part(expr.operands[0]).value.truth();
+    if (expr.kind == ExprKind::Binary) {
+      result.text = code_.variable();
+      code_.line("bool " + result.text + " = " + condition + ";");
+      code_.line("if (" + std::string(expr.op == ExprOp::And ? "" : "!") + result.text + ") {");
+    } else if (result.text.empty()) {
+      result.text = code_.variable();
+      code_.line(cpp(result.type) + " " + result.text + ";");
+      code_.line("if (" + condition + ") {");
+    } else {
+      close_with(result, part(expr.operands[1]).value);
+      code_.line("} else {");
+    }
+  }
+
+  void close_with(const DeviceValue &result, const DeviceValue &operand) {
+    code_.line(result.text + " = " + operand.text + ";");
+  }
+
+  void emit(ExprRef ref) {
+    const ast::Expr &expr = file_[ref];
+    DeviceValue &result = part(ref).value;
+    if (!on_device(ref)) {
+      result.text = expr.kind == ExprKind::Literal ? cpp_literal(expr.value)
+                                                   : code_.scalar(part(ref).host, result.type);
+      return;
+    }
+    if (!result.text.empty()) { // it has been opened
+      const DeviceValue &last = part(expr.operands[expr.kind == ExprKind::Select ? 2 : 1]).value;
+      code_.line(result.text + " = " + (expr.kind == ExprKind::Select ? last.text : last.truth()) +
+                 ";");
+      code_.line("}");
+      return;
+    }
+    const std::string computed = text_of(ref);
+    result.text = code_.variable();
+    code_.line("const " + cpp(result.type) + " " + result.text + " = " + computed + ";");
+  }
+
+  std::string text_of(ExprRef ref) {
+    const ast::Expr &expr = file_[ref];
+    const auto operand = [&](std::size_t i) -> const DeviceValue & {
+      return part(expr.operands[i]).value;
+    };
+    if (expr.kind == ExprKind::Index) {
+      const std::string read = element(ref, true, false);
+      return is_small_float(element_type(ref)) ? "static_cast<float>(" + read + ")" : read;
+    }
+    if (expr.kind == ExprKind::Cast) {
+      return cast(expr.type, operand(0));
+    }
+    if (expr.kind == ExprKind::Select) {
+      return operand(0).truth() + " ? static_cast<" + cpp(part(ref).value.type) + ">(" +
+             operand(1).text + ") : static_cast<" + cpp(part(ref).value.type) + ">(" +
+             operand(2).text + ")";
+    }
+    const ExprOp op = operator_of(expr);
+    switch (op) {
+    case ExprOp::Not:
+      return "!" + operand(0).truth();
+    case ExprOp::And:
+      return operand(0).truth() + " && " + operand(1).truth();
+    case ExprOp::Or:
+      return operand(0).truth() + " || " + operand(1).truth();
+    default:
+      break;
+    }
+    std::string arguments;
+    for_each_operand(ref, [&](ExprRef each) {
+      arguments += (arguments.empty() ? "" : ", ") + part(each).value.text;
+    });
+    return "cg_expr::" + std::string(function_name(op)) + "<" + cpp(operation_type(ref, op)) +
+           ">(" + arguments + ")";
+  }
+
+  /// A 16-bit float computes on as float.
+  static std::string cast(ScalarType type, const DeviceValue &value) {
+    if (is_small_float(type)) {
+      return "static_cast<float>(static_cast<" + cpp(type) + ">(static_cast<" +
+             cpp(promoted(value.type)) + ">(" + value.text + ")))";
+    }
+    return "cg_expr::to<" + cpp(type) + ">(" + value.text + ")";
+  }
+
+  std::string element(ExprRef ref, bool reads, bool writes) {
+    const Element &found = element_of(ref);
+    const auto &buffer = context_.program[found.region.buffer];
+    if (buffer.space == MemorySpace::Host && !buffer.mapped) {
+      context_.diagnostics.report(Diag::HostElement, frame_.range(ref), buffer.name);
+    }
+    // Which element it is shows on the device only: all others may keep their values.
+    const bool keeps = writes && !found.indices.empty();
+    const std::string pointer = code_.pointer(found.region, buffer.type, reads || keeps, writes);
+    std::string offset;
+    for (const Element::Index &index : found.indices) {
+      const ExprId extent = found.region.ranges[index.dimension].count;
+      offset += (offset.empty() ? "" : " + ") +
+                std::string("cg_expr::index(static_cast<long long>(") +
+                part(index.subscript).value.text + "), " + code_.scalar(extent, ScalarType::I64) +
+                ")" + stride_of(buffer, index.dimension);
+    }
+    return pointer + "[" + (offset.empty() ? "0" : offset) + "]";
+  }
+
+  /// " * s4", the elements from one index of the dimension to the next; nothing for 1.
+  std::string stride_of(const cgrt::format::Buffer &buffer, std::size_t dimension) {
+    ExprId stride = context_.integer(1);
+    const std::vector<ExprId> shape = buffer.shape;
+    for (std::size_t i = dimension + 1; i < shape.size(); ++i) {
+      stride = context_.program.exprs.binary(ExprOp::Mul, stride, shape[i]);
+    }
+    return stride == context_.integer(1) ? "" : " * " + code_.scalar(stride, ScalarType::I64);
+  }
+
+  Frame &frame_;
+  const CheckedFile &file_;
+  DeviceCode &code_;
+  LoweringContext &context_;
+  ExprRef root_;
+  std::uint32_t first_;
+  std::vector<Part> parts_; ///< of the expressions from first_ to root_
+  std::vector<bool> on_device_;
+  std::vector<Opening> openings_;
+};
+
+} // namespace
+
+std::string DeviceValue::truth() const {
+  return type == ScalarType::Bool ? text : "(" + text + " != 0)";
+}
+
+bool reads_elements(const Frame &frame, ExprRef root) {
+  for (std::uint32_t i = frame.file()[root].first; i <= root.index; ++i) {
+    if (frame.file()[{i}].kind == ExprKind::Index) {
+      return true;
+    }
+  }
+  return false;
+}
+
+std::optional<Value> constant_value(ExprRef root, Frame &frame, LoweringContext &context) {
+  if (reads_elements(frame, root)) {
+    return std::nullopt;
+  }
+  return context.known(frame.lower(root), frame.range(root), "this expression");
+}
+
+DeviceValue lower_device_expr(ExprRef root, Frame &frame, DeviceCode &code,
+                              LoweringContext &context) {
+  return DeviceExprLowering(root, frame, code, context).value();
+}
+
+void lower_assignment(const ast::AssignStatement &assignment, Frame &frame, DeviceCode &code,
+                      LoweringContext &context) {
+  const DeviceValue value = lower_device_expr(assignment.value, frame, code, context);
+  DeviceExprLowering written(assignment.target, frame, code, context);
+  const std::string target = written.target();
+  const ScalarType type = written.target_type();
+  const std::string converted = is_small_float(type)
+                                    ? "static_cast<" + cpp(type) + ">(static_cast<" +
+                                          cpp(promoted(value.type)) + ">(" + value.text + "))"
+                                    : "cg_expr::to<" + cpp(type) + ">(" + value.text + ")";
+  code.line(target + " = " + converted + ";");
+}
+
+} // namespace cgc

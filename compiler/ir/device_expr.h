@@ -1,0 +1,38 @@
+// Device expressions to the code of a kernel.
+#pragma once
+
+#include "ir/device_code.h"
+#include "ir/frame.h"
+
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace cgc {
+
+/// A name or a literal in the code.
+struct DeviceValue {
+  std::string text;
+  cgrt::ScalarType type = cgrt::ScalarType::I32;
+
+  /// Whether it is not 0, as C++.
+  std::string truth() const;
+};
+
+/// Whether the expression reads elements of buffers, so that only the device knows it.
+bool reads_elements(const Frame &frame, ast::ExprRef root);
+
+/// The value of one that is constant. A fault is reported.
+std::optional<cgrt::format::Value> constant_value(ast::ExprRef root, Frame &frame,
+                                                  LoweringContext &context);
+
+/// Adds the evaluation to the code. Types follow C's rules on those of the elements, params and
+/// literals; 16-bit floats compute as float. Parts without elements are host expressions.
+DeviceValue lower_device_expr(ast::ExprRef root, Frame &frame, DeviceCode &code,
+                              LoweringContext &context);
+
+/// Adds `target = value;`.
+void lower_assignment(const ast::AssignStatement &assignment, Frame &frame, DeviceCode &code,
+                      LoweringContext &context);
+
+} // namespace cgc
