@@ -143,7 +143,9 @@ private:
     Node unnamed = node;
     unnamed.name.clear();
     const std::string title = node.name.empty() ? "" : node.name + "\n";
-    const std::string label = title + describe(program_, unnamed) + "\n" + details(node);
+    const std::string more = details(node);
+    const std::string label =
+        title + describe(program_, unnamed) + (more.empty() ? "" : "\n" + more);
     const cgrt::SourceLocation where = program_.locate(node.place);
     const bool decides = node.kind() == cgrt::format::NodeKind::Conditional;
     out_.indent(2 * depth) << id << " [" << (decides ? "shape=diamond, style=filled, " : "")

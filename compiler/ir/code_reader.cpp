@@ -4,6 +4,8 @@
 
 #include <llvm/ADT/StringExtras.h>
 
+#include <algorithm>
+
 namespace cgc {
 
 bool CodeReader::read_line() {
@@ -79,7 +81,7 @@ void CodeReader::read_scope() {
   while (parser_.accept_word("cuda")) {
     read_code(Slot::Block, index, {});
     if (pieces_.back().is_ours) {
-      parser_.fail(Diag::IrExpected, pieces_.back().token, "the code's place");
+      unplaced_.emplace(index, pieces_.size() - 1);
     }
   }
 }
@@ -91,6 +93,9 @@ void CodeReader::read_kernel_code(const Place &kernel) {
   parser_.expect_word("scope");
   source.scope = read_known(module_.scopes.size(), "scope");
   parser_.expect_line_end();
+  const auto [first, last] = unplaced_.equal_range(source.scope);
+  std::for_each(first, last, [&](const auto &block) { pieces_[block.second].place = kernel; });
+  unplaced_.erase(first, last);
   while (parser_.accept_word("type")) {
     const std::string name = parser_.identifier();
     parser_.expect_symbol("=");
@@ -173,6 +178,11 @@ void CodeReader::put(const Piece &piece, const CodeText &code) {
 }
 
 void CodeReader::finish(SourceFiles &files) {
+  if (!unplaced_.empty()) {
+    parser_.fail(Diag::IrExpected, pieces_[unplaced_.begin()->second].token,
+                 "the code's place, since no kernel uses it");
+    return;
+  }
   CodeFiles rebuilt(module_.program.files);
   for (std::uint32_t i = 0; i < file_texts_.size(); ++i) {
     if (file_texts_[i]) {

@@ -7,6 +7,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <map>
 #include <optional>
 #include <vector>
 
@@ -53,6 +54,8 @@ private:
   Module &module_;
   std::vector<std::optional<std::string>> file_texts_; ///< parallel to Program::files
   std::vector<Piece> pieces_;
+  /// Blocks of ours, by scope: errors in them belong to the first kernel there.
+  std::multimap<std::uint32_t, std::size_t> unplaced_;
 };
 
 } // namespace cgc
