@@ -110,12 +110,25 @@ using NodeParams =
   static_assert(std::is_same_v<std::variant_alternative_t<id, NodeParams>, name##Params>);
 #include "format/node_kinds.def"
 
+/// New params for a node of a graph, of its bodies or of its children, in every place where that
+/// graph stands. They are of the same kind as those that the node was added with.
+struct NodeUpdate {
+  const DeviceGraph *graph = nullptr;
+  std::uint32_t node = 0;
+  NodeParams params;
+  bool enabled = true;
+};
+
 /// An instantiated graph. Destroying it in flight waits for it.
 class DeviceExecutable {
 public:
   virtual ~DeviceExecutable() = default;
   /// Queues one run after the earlier launches of its device's stream and returns.
   virtual void launch() = 0;
+  /// Changes what later launches do. False where the device cannot change this in an executable,
+  /// which must then be made anew and not be launched again. `entry` is the graph that this was
+  /// instantiated from; it and all graphs in it are still there.
+  virtual bool update(const DeviceGraph &entry, std::span<const NodeUpdate> updates) = 0;
   /// Returns when every launch so far is done; reports what went wrong since the last wait.
   virtual void wait() = 0;
 };

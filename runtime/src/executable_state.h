@@ -3,6 +3,7 @@
 
 #include "device.h"
 #include "format/program.h"
+#include "graph_builder.h"
 
 #include <cgrt/cgrt.h>
 
@@ -27,6 +28,9 @@ struct Executable::State {
 
   std::shared_ptr<const void> instance; ///< keeps memory, code and device alive
   std::unique_ptr<DeviceExecutable> executable;
+  format::GraphId graph;
+  /// Kept where params can change; its last graph is the one that `executable` is of.
+  BuiltGraphs built;
   std::size_t nodes = 0;
   std::size_t edges = 0;
   BuildTimes times;

@@ -67,34 +67,33 @@ std::vector<bool> GraphBuilder::children_of(format::GraphId graph) const {
   return children;
 }
 
-std::vector<std::unique_ptr<DeviceGraph>> GraphBuilder::build(format::GraphId graph,
-                                                              const CreateGraph &create) const {
+BuiltGraphs GraphBuilder::build(format::GraphId graph, const CreateGraph &create) const {
   const std::vector<bool> children = children_of(graph);
-  std::vector<std::unique_ptr<DeviceGraph>> graphs;
-  Built built;
-  built.children.resize(children.size(), nullptr);
+  BuiltGraphs result;
+  Built built = {result, std::vector<const DeviceGraph *>(children.size(), nullptr)};
   for (std::uint32_t index = 0; index < graph.index; ++index) {
     if (children[index]) {
-      graphs.push_back(create());
-      add_nodes(program_.graphs[index], built, *graphs.back());
-      built.children[index] = graphs.back().get();
+      result.owned.push_back(create());
+      add_nodes({index}, built, *result.owned.back());
+      built.children[index] = result.owned.back().get();
     }
   }
-  graphs.push_back(create());
-  built.handles.resize(program_.conditions.size());
+  result.owned.push_back(create());
+  result.handles.resize(program_.conditions.size());
   for (const format::ConditionId condition : format::conditions_of(program_, graph)) {
-    built.handles[condition.index] = graphs.back()->create_condition(program_[condition].initial);
+    result.handles[condition.index] =
+        result.owned.back()->create_condition(program_[condition].initial);
   }
-  add_nodes(program_[graph], built, *graphs.back());
-  return graphs;
+  add_nodes(graph, built, *result.owned.back());
+  return result;
 }
 
-void GraphBuilder::add_nodes(const format::Graph &graph, const Built &built,
-                             DeviceGraph &target) const {
+void GraphBuilder::add_nodes(format::GraphId graph, Built &built, DeviceGraph &target) const {
+  built.graphs.all.push_back({graph, &target});
   std::vector<std::uint32_t> added;
-  added.reserve(graph.nodes.size());
+  added.reserve(program_[graph].nodes.size());
   std::vector<std::uint32_t> dependencies;
-  for (const format::Node &node : graph.nodes) {
+  for (const format::Node &node : program_[graph].nodes) {
     const NodeLabel label(program_, node);
     const Resolved resolved =
         std::visit([&](const auto &work) { return resolve(work, built, label); }, node.work);
@@ -105,10 +104,72 @@ void GraphBuilder::add_nodes(const format::Graph &graph, const Built &built,
     added.push_back(target.add_node(resolved.params, dependencies, label, resolved.enabled));
     if (const auto *branch = std::get_if<format::ConditionalWork>(&node.work)) {
       for (std::uint32_t index = 0; index < branch->bodies.size(); ++index) {
-        add_nodes(program_[branch->bodies[index]], built, target.body(added.back(), index));
+        add_nodes(branch->bodies[index], built, target.body(added.back(), index));
       }
     }
   }
+}
+
+namespace {
+
+/// Whether a node's fields have an expression that has changed.
+class ChangeFinder {
+public:
+  explicit ChangeFinder(const std::vector<bool> &changed) : changed_(changed) {}
+
+  bool found() const { return found_; }
+
+  void operator()(const format::NodeField &, format::ExprId expr) { look(expr); }
+  void operator()(const format::NodeField &, const format::Extents &extents) {
+    for (const format::ExprId extent : extents) {
+      look(extent);
+    }
+  }
+  void operator()(const format::NodeField &, const format::Region &region) { look(region); }
+  void operator()(const format::NodeField &, const format::Arguments &arguments) {
+    for (const format::Argument &argument : arguments) {
+      std::visit([this](const auto &value) { look(value); }, argument);
+    }
+  }
+  template <typename Other> void operator()(const format::NodeField &, const Other &) {}
+
+private:
+  void look(format::ExprId expr) { found_ = found_ || changed_[expr.index]; }
+  void look(format::ConditionId) {}
+  void look(const format::Region &region) {
+    for (const format::Range &range : region.ranges) {
+      look(range.begin);
+      look(range.count);
+    }
+  }
+
+  const std::vector<bool> &changed_;
+  bool found_ = false;
+};
+
+} // namespace
+
+std::vector<NodeUpdate> GraphBuilder::updates(const BuiltGraphs &built,
+                                              const std::vector<bool> &changed) const {
+  std::vector<NodeUpdate> updates;
+  BuiltGraphs handles; // a node that refers to a graph has no expressions
+  handles.handles = built.handles;
+  const Built all = {handles, {}};
+  for (const BuiltGraphs::One &one : built.all) {
+    const std::vector<format::Node> &nodes = program_[one.id].nodes;
+    for (std::uint32_t index = 0; index < nodes.size(); ++index) {
+      ChangeFinder finder(changed);
+      std::visit([&](const auto &work) { format::for_each_field(work, finder); },
+                 nodes[index].work);
+      if (finder.found()) {
+        const NodeLabel label(program_, nodes[index]);
+        Resolved resolved = std::visit([&](const auto &work) { return resolve(work, all, label); },
+                                       nodes[index].work);
+        updates.push_back({one.graph, index, std::move(resolved.params), resolved.enabled});
+      }
+    }
+  }
+  return updates;
 }
 
 GraphBuilder::Resolved GraphBuilder::resolve(const format::KernelWork &work, const Built &built,
@@ -218,7 +279,7 @@ GraphBuilder::Resolved GraphBuilder::resolve(const format::ChildWork &work, cons
 
 GraphBuilder::Resolved GraphBuilder::resolve(const format::ConditionalWork &work,
                                              const Built &built, const NodeLabel &) const {
-  return {ConditionalParams{work.type, built.handles[work.condition.index],
+  return {ConditionalParams{work.type, built.graphs.handles[work.condition.index],
                             static_cast<std::uint32_t>(work.bodies.size())}};
 }
 
@@ -278,7 +339,7 @@ std::vector<std::uint64_t> GraphBuilder::arguments(const format::KernelWork &wor
       continue;
     }
     if (const auto *condition = std::get_if<format::ConditionId>(&work.arguments[i])) {
-      slots.push_back(built.handles[condition->index]);
+      slots.push_back(built.graphs.handles[condition->index]);
       continue;
     }
     const auto *region = std::get_if<format::Region>(&work.arguments[i]);

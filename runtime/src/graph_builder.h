@@ -21,6 +21,19 @@ struct PlacedBuffer {
   std::vector<std::int64_t> extents; ///< each at least 0
 };
 
+/// A graph on a device with those in it. They stay together until the graph is instantiated, and as
+/// long as its executable is to be updated.
+struct BuiltGraphs {
+  struct One {
+    format::GraphId id;
+    DeviceGraph *graph;
+  };
+
+  std::vector<std::unique_ptr<DeviceGraph>> owned; ///< the children and, last, the graph itself
+  std::vector<One> all;                            ///< those, and the bodies
+  std::vector<std::uint64_t> handles;              ///< by the condition's index
+};
+
 class GraphBuilder {
 public:
   /// Bytes that a placeholder must have.
@@ -36,17 +49,18 @@ public:
 
   using CreateGraph = std::function<std::unique_ptr<DeviceGraph>()>;
 
-  /// Builds the children of `graph`, direct and indirect, each once, and then the graph itself,
-  /// which is the last of the result. They stay together until that one is instantiated.
+  /// Builds the children of `graph`, direct and indirect, each once, and then the graph itself.
   /// Error{InvalidValue} names the first node that is not legal with these parameters.
-  std::vector<std::unique_ptr<DeviceGraph>> build(format::GraphId graph,
-                                                  const CreateGraph &create) const;
+  BuiltGraphs build(format::GraphId graph, const CreateGraph &create) const;
+
+  /// The nodes that have an expression which has `changed`, resolved again. The same error.
+  std::vector<NodeUpdate> updates(const BuiltGraphs &built, const std::vector<bool> &changed) const;
 
 private:
   /// What nodes may refer to.
   struct Built {
+    BuiltGraphs &graphs;
     std::vector<const DeviceGraph *> children; ///< by their index; null where there is none
-    std::vector<std::uint64_t> handles;        ///< by the condition's index
   };
 
   struct Resolved {
@@ -55,7 +69,7 @@ private:
   };
 
   std::vector<bool> children_of(format::GraphId graph) const;
-  void add_nodes(const format::Graph &graph, const Built &built, DeviceGraph &target) const;
+  void add_nodes(format::GraphId graph, Built &built, DeviceGraph &target) const;
   Resolved resolve(const format::KernelWork &work, const Built &built,
                    const NodeLabel &label) const;
   Resolved resolve(const format::CopyWork &work, const Built &, const NodeLabel &label) const;

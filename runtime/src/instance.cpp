@@ -66,7 +66,8 @@ double microseconds_since(std::chrono::steady_clock::time_point start) {
 struct Instance::State {
   State(const Program &given_program, const Device &given_device,
         const std::map<std::string, Scalar> &params)
-      : program(given_program), device(given_device), parameters(contents(), params) {
+      : program(given_program), device(given_device), given(params),
+        parameters(contents(), params) {
     for (const format::Buffer &buffer : contents().buffers) {
       add_view(buffer);
     }
@@ -89,18 +90,19 @@ struct Instance::State {
   }
 
   /// What the graph's loops report, and how they are asked to stop.
-  void add_signals(format::GraphId graph, Executable::State &to) const {
+  void add_signals(const Parameters &with, Executable::State &to) const {
+    to.loops.clear();
     if (contents().reports.valid()) {
-      for (const format::ConditionId id : format::conditions_of(contents(), graph)) {
+      for (const format::ConditionId id : format::conditions_of(contents(), to.graph)) {
         const format::Condition &condition = contents()[id];
         const NodeLabel label(condition.text, contents().locate(condition.place));
         to.loops.push_back(
             {signal(contents().reports, id.index), condition.text, label.where(),
-             condition.limit.valid() ? parameters.integer(condition.limit, {label, "max"}) : 0});
+             condition.limit.valid() ? with.integer(condition.limit, {label, "max"}) : 0});
       }
     }
-    if (contents()[graph].stop) {
-      to.stop = signal(contents().stops, *contents()[graph].stop);
+    if (contents()[to.graph].stop) {
+      to.stop = signal(contents().stops, *contents()[to.graph].stop);
     }
   }
 
@@ -140,19 +142,80 @@ struct Instance::State {
     throw Error(ErrorCode::Usage, "there is no buffer " + name);
   }
 
+  GraphBuilder builder(const Parameters &with) const {
+    return {contents(), with, placed, *code, placeholder->data()};
+  }
+
+  /// Builds and instantiates the executable's graph.
+  void make(Executable::State &executable, const Parameters &with) const {
+    const auto start = std::chrono::steady_clock::now();
+    BuiltGraphs built =
+        builder(with).build(executable.graph, [this] { return device.backend().create_graph(); });
+    executable.times.build_us = microseconds_since(start);
+    const auto finished = std::chrono::steady_clock::now();
+    executable.executable = built.owned.back()->instantiate();
+    executable.built = contents().params.empty() ? BuiltGraphs{} : std::move(built);
+    executable.times.instantiate_us = microseconds_since(finished);
+  }
+
+  /// Error{InvalidValue} where these parameters give a buffer another shape.
+  void check_shapes(const Parameters &with) const {
+    for (std::size_t i = 0; i < views.size(); ++i) {
+      const format::Buffer &buffer = contents().buffers[i];
+      if (shape_of(contents(), buffer, with) != views[i].shape) {
+        throw Error(ErrorCode::InvalidValue,
+                    "buffer " + buffer.name +
+                        " would change its shape; make a new instance for that [shape]",
+                    contents().locate(buffer.place));
+      }
+    }
+  }
+
   Program program;
   Device device;
+  std::map<std::string, Scalar> given;
   Parameters parameters;
   std::unique_ptr<LoadedCode> code;
   std::vector<BufferView> views;               ///< parallel to the program's buffers
   std::vector<std::unique_ptr<Memory>> memory; ///< likewise
   std::vector<PlacedBuffer> placed;            ///< likewise
   std::unique_ptr<Memory> placeholder;
+  std::vector<std::weak_ptr<Executable::State>> executables;
 };
 
 Instance::Instance(const Program &program, const Device &device,
                    const std::map<std::string, Scalar> &params)
     : state_(std::make_shared<State>(program, device, params)) {}
+
+void Instance::set(const std::map<std::string, Scalar> &params) {
+  State &state = *state_;
+  std::map<std::string, Scalar> given = params;
+  given.insert(state.given.begin(), state.given.end());
+  Parameters changed(state.contents(), given);
+  state.check_shapes(changed);
+  const std::vector<bool> changes = changed.changes_from(state.parameters);
+  struct Change {
+    std::shared_ptr<Executable::State> executable;
+    std::vector<NodeUpdate> updates;
+  };
+  std::vector<Change> all; // everything that can be refused comes before anything is changed
+  for (const auto &weak : state.executables) {
+    if (auto executable = weak.lock()) {
+      auto updates = state.builder(changed).updates(executable->built, changes);
+      all.push_back({std::move(executable), std::move(updates)});
+    }
+  }
+  for (const Change &change : all) {
+    Executable::State &executable = *change.executable;
+    if (!change.updates.empty() &&
+        !executable.executable->update(*executable.built.owned.back(), change.updates)) {
+      state.make(executable, changed);
+    }
+    state.add_signals(changed, executable);
+  }
+  state.given = std::move(given);
+  state.parameters = std::move(changed);
+}
 
 std::span<std::byte> Instance::host_bytes(const std::string &name, ScalarType type) {
   const std::size_t index = state_->find(name);
@@ -209,18 +272,13 @@ Executable Instance::executable(const std::string &graph) {
     }
     auto made = std::make_shared<Executable::State>();
     made->instance = state_;
+    made->graph = {index};
     made->nodes = candidate.nodes.size();
     made->edges = candidate.edge_count();
-    const auto start = std::chrono::steady_clock::now();
-    const std::vector<std::unique_ptr<DeviceGraph>> device_graphs =
-        GraphBuilder(state.contents(), state.parameters, state.placed, *state.code,
-                     state.placeholder->data())
-            .build({index}, [&] { return state.device.backend().create_graph(); });
-    made->times.build_us = microseconds_since(start);
-    const auto built = std::chrono::steady_clock::now();
-    state.add_signals({index}, *made);
-    made->executable = device_graphs.back()->instantiate();
-    made->times.instantiate_us = microseconds_since(built);
+    state.add_signals(state.parameters, *made);
+    state.make(*made, state.parameters);
+    std::erase_if(state_->executables, [](const auto &other) { return other.expired(); });
+    state_->executables.push_back(made);
     return Executable(std::move(made));
   }
   throw Error(ErrorCode::Usage, "there is no graph " + graph);

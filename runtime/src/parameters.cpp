@@ -101,6 +101,18 @@ Parameters::Parameters(const format::Program &program, const std::map<std::strin
   }
 }
 
+std::vector<bool> Parameters::changes_from(const Parameters &earlier) const {
+  std::vector<bool> changes;
+  changes.reserve(outcomes_.size());
+  for (std::size_t i = 0; i < outcomes_.size(); ++i) {
+    const Outcome &now = outcomes_[i];
+    const Outcome &then = earlier.outcomes_[i];
+    changes.push_back(now.fault != then.fault || now.value.kind() != then.value.kind() ||
+                      now.value.bits() != then.value.bits());
+  }
+  return changes;
+}
+
 const Value &Parameters::value(format::ExprId id, const ExprUse &use) const {
   const Outcome &outcome = outcomes_[id.index];
   if (!outcome.ok()) {

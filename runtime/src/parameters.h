@@ -29,6 +29,9 @@ public:
   /// `program` must outlive this object.
   Parameters(const format::Program &program, const std::map<std::string, Scalar> &given);
 
+  /// For each expression whether its value differs.
+  std::vector<bool> changes_from(const Parameters &earlier) const;
+
   /// An expression's value. Error{InvalidValue} names the use if it has none.
   const format::Value &value(format::ExprId id, const ExprUse &use) const;
   /// As a 64-bit signed integer; Error{InvalidValue} also if it does not fit.

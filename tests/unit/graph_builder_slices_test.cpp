@@ -65,7 +65,7 @@ protected:
         GraphBuilder(program_, parameters, placed_, code_, address(99)).build({0}, [] {
           return std::make_unique<RecordingGraph>();
         });
-    return static_cast<const RecordingGraph &>(*built.back()).nodes.at(0);
+    return static_cast<const RecordingGraph &>(*built.owned.back()).nodes.at(0);
   }
 
   CopyParams copy(const Region &destination, const Region &source) {

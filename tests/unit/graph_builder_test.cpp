@@ -70,10 +70,10 @@ protected:
   /// The nodes of `graph_`.
   std::vector<Recorded> build(std::int64_t n) {
     program_.graphs = {graph_};
-    return static_cast<const RecordingGraph &>(*build_graphs(0, n).back()).nodes;
+    return static_cast<const RecordingGraph &>(*build_graphs(0, n).owned.back()).nodes;
   }
 
-  std::vector<std::unique_ptr<DeviceGraph>> build_graphs(std::uint32_t graph, std::int64_t n) {
+  BuiltGraphs build_graphs(std::uint32_t graph, std::int64_t n) {
     const Parameters parameters(program_, {{"n", n}});
     std::array<PlacedBuffer, 3> buffers;
     for (std::size_t i = 0; i < 3; ++i) {
@@ -283,7 +283,7 @@ TEST_F(GraphBuilderTest, BuildsEachChildOnceBeforeItsUsers) {
                      graph("unused", {format::FillWork{whole(0), number(1)}}),
                      graph("outer", {child(0), child(0)}), graph("main", {child(2), child(0)})};
   EXPECT_THAT(verify(program_), ElementsAre());
-  const std::vector<std::unique_ptr<DeviceGraph>> built = build_graphs(3, 0);
+  const std::vector<std::unique_ptr<DeviceGraph>> built = build_graphs(3, 0).owned;
   ASSERT_EQ(built.size(), 3U);
   const auto nodes = [&](std::size_t index) {
     return static_cast<const RecordingGraph &>(*built[index]).nodes;

@@ -4,6 +4,7 @@
 #include "device.h"
 
 #include <array>
+#include <map>
 #include <memory>
 #include <span>
 #include <utility>
@@ -27,9 +28,18 @@ public:
         {params, {dependencies.begin(), dependencies.end()}, std::move(label), enabled});
     return static_cast<std::uint32_t>(nodes.size() - 1);
   }
+  std::uint64_t create_condition(std::uint32_t initial) override {
+    conditions.push_back(initial);
+    return 1000 + conditions.size();
+  }
+  DeviceGraph &body(std::uint32_t node, std::uint32_t index) override {
+    return *bodies.try_emplace({node, index}, std::make_unique<RecordingGraph>()).first->second;
+  }
   std::unique_ptr<DeviceExecutable> instantiate() override { return nullptr; }
 
   std::vector<Recorded> nodes;
+  std::vector<std::uint32_t> conditions; ///< what each is at the beginning; handles are 1001, …
+  std::map<std::pair<std::uint32_t, std::uint32_t>, std::unique_ptr<RecordingGraph>> bodies;
 };
 
 class FakeCode : public LoadedCode {

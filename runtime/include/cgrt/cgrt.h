@@ -163,6 +163,11 @@ public:
     return {reinterpret_cast<T *>(bytes.data()), bytes.size() / sizeof(T)};
   }
 
+  /// Changes params for the launches that follow, all at once; the others keep their values. The
+  /// executables are updated in place where CUDA can do that, else made anew. Error{Usage} and Error{InvalidValue} as for a new instance, and also where a
+  /// buffer's size would change: then make a new instance. After an error nothing has changed.
+  void set(const std::map<std::string, Scalar> &params);
+
   /// Extents and type of any buffer that the caller fills or reads.
   BufferView buffer(const std::string &name) const;
   /// Fills a whole `in` or `inout` buffer, in host or device memory. `bytes` is its exact size.

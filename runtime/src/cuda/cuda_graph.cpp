@@ -276,6 +276,40 @@ bool CudaGraph::has_priorities() const {
          });
 }
 
+void CudaGraph::find_places(const CudaGraph &graph, std::uint32_t node, const Clones &clones,
+                            std::vector<cudaGraphNode_t> &found) const {
+  if (this == &graph) {
+    cudaGraphNode_t place = nodes_[node];
+    for (const cudaGraph_t clone : clones) {
+      place = find_in_clone(place, clone, labels_[node]);
+    }
+    found.push_back(place);
+    return; // no graph contains itself
+  }
+  for (const Child &child : children_) {
+    if (!child.graph->nodes_.empty()) {
+      child.graph->find_places(graph, node, clones_of(child, clones), found);
+    }
+  }
+  for (const Branches &branches : branches_) {
+    for (const auto &body : branches.bodies) {
+      body->find_places(graph, node, {}, found);
+    }
+  }
+}
+
+std::vector<cudaGraphNode_t> CudaGraph::places_of(const CudaGraph &graph,
+                                                  std::uint32_t node) const {
+  std::vector<cudaGraphNode_t> found;
+  find_places(graph, node, {}, found);
+  return found;
+}
+
+cudaGraphNodeParams CudaGraph::update_params(const NodeUpdate &update) {
+  const NodeLabel &label = labels_[update.node];
+  return std::visit([&](const auto &kind) { return node_params(kind, label); }, update.params);
+}
+
 NodeLabel CudaGraph::label_in(const Clones &clones, cudaGraphNode_t wanted) const {
   for (std::size_t index = 0; index < nodes_.size(); ++index) {
     cudaGraphNode_t node = nodes_[index];
@@ -345,6 +379,24 @@ void CudaExecutable::launch() {
   const Current current = context_->make_current();
   context_->launch(executable_);
   in_flight_ = true;
+}
+
+bool CudaExecutable::update(const DeviceGraph &entry, std::span<const NodeUpdate> updates) {
+  const Current current = context_->make_current();
+  for (const NodeUpdate &update : updates) {
+    // Only its scratch memory changes.
+    auto &graph = const_cast<CudaGraph &>(static_cast<const CudaGraph &>(*update.graph));
+    cudaGraphNodeParams params = graph.update_params(update);
+    for (const cudaGraphNode_t node :
+         static_cast<const CudaGraph &>(entry).places_of(graph, update.node)) {
+      if (cudaGraphExecNodeSetParams(executable_, node, &params) != cudaSuccess ||
+          cudaGraphNodeSetEnabled(executable_, node, update.enabled ? 1 : 0) != cudaSuccess) {
+        static_cast<void>(cudaGetLastError()); // it stays as it was
+        return false;
+      }
+    }
+  }
+  return true;
 }
 
 void CudaExecutable::wait() {

@@ -24,6 +24,11 @@ public:
 
   /// Owned by this object, or by the graph that it is a body in.
   cudaGraph_t handle() const { return graph_; }
+  /// The CUDA node of each place where a node of `graph` stands in an executable of this graph.
+  std::vector<cudaGraphNode_t> places_of(const CudaGraph &graph, std::uint32_t node) const;
+  /// Of a node of this graph.
+  cudaGraphNodeParams update_params(const NodeUpdate &update);
+
   /// Whom CUDA means by a node of this graph or of a child in it; nobody where it is none.
   NodeLabel label_of(cudaGraphNode_t node) const;
 
@@ -57,6 +62,8 @@ private:
   void set_attributes(cudaGraphNode_t node, const KernelParams &params, const NodeLabel &label);
   void require_cooperative(const KernelParams &params, const NodeLabel &label) const;
 
+  void find_places(const CudaGraph &graph, std::uint32_t node, const Clones &clones,
+                   std::vector<cudaGraphNode_t> &found) const;
   Clones clones_of(const Child &child, const Clones &own) const;
   void disable_nodes(cudaGraphExec_t executable, const Clones &clones) const;
   bool has_disabled() const;   ///< in itself or a child
@@ -88,6 +95,7 @@ public:
   CudaExecutable &operator=(const CudaExecutable &) = delete;
 
   void launch() override;
+  bool update(const DeviceGraph &entry, std::span<const NodeUpdate> updates) override;
   void wait() override;
 
 private:

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <map>
 #include <utility>
 
 namespace cgrt {
@@ -29,7 +30,14 @@ std::uint32_t HostGraph::add_node(const NodeParams &params,
 }
 
 std::uint32_t HostGraph::append(const NodeParams &params, NodeLabel label, bool enabled) {
-  nodes_.push_back({params, std::move(label), enabled, 0, {}, {}});
+  nodes_.push_back({params,
+                    std::move(label),
+                    enabled,
+                    0,
+                    {},
+                    {},
+                    this,
+                    static_cast<std::uint32_t>(ends_.size())});
   return static_cast<std::uint32_t>(nodes_.size() - 1);
 }
 
@@ -105,6 +113,34 @@ void HostExecutable::launch() {
   } catch (...) {
     error_ = std::current_exception();
   }
+}
+
+namespace {
+
+using Updates = std::map<std::pair<const DeviceGraph *, std::uint32_t>, const NodeUpdate *>;
+
+void update_nodes(std::vector<HostNode> &nodes, const Updates &updates) {
+  for (HostNode &node : nodes) {
+    const auto update = updates.find({node.graph, node.index});
+    if (update != updates.end()) {
+      node.params = update->second->params;
+      node.enabled = update->second->enabled;
+    }
+    for (std::vector<HostNode> &body : node.bodies) {
+      update_nodes(body, updates);
+    }
+  }
+}
+
+} // namespace
+
+bool HostExecutable::update(const DeviceGraph & /*entry*/, std::span<const NodeUpdate> updates) {
+  Updates wanted;
+  for (const NodeUpdate &update : updates) {
+    wanted.emplace(std::pair(update.graph, update.node), &update);
+  }
+  update_nodes(nodes_, wanted);
+  return true;
 }
 
 void HostExecutable::wait() {

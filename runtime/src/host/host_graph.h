@@ -30,6 +30,9 @@ struct HostNode {
   std::uint32_t dependencies = 0; ///< how many
   std::vector<std::uint32_t> successors;
   std::vector<std::vector<HostNode>> bodies; ///< of a conditional, which runs them as one piece
+  /// What it was added as.
+  const DeviceGraph *graph = nullptr;
+  std::uint32_t index = 0;
 };
 
 class HostGraph : public DeviceGraph {
@@ -70,6 +73,7 @@ public:
 
   /// Runs the whole graph. After a failure nothing runs until wait() has reported it.
   void launch() override;
+  bool update(const DeviceGraph &entry, std::span<const NodeUpdate> updates) override;
   void wait() override;
 
 private:
