@@ -54,6 +54,25 @@ cgrt::format::KernelWork HandMade::launch(std::uint32_t kernel,
   return work;
 }
 
+cgrt::format::ConditionId HandMade::condition(std::uint32_t initial) {
+  cgrt::format::Condition condition;
+  condition.text = "condition " + std::to_string(program_.conditions.size());
+  condition.initial = initial;
+  program_.conditions.push_back(std::move(condition));
+  return {static_cast<std::uint32_t>(program_.conditions.size() - 1)};
+}
+
+std::uint32_t HandMade::conditional(cgrt::format::ConditionalType type,
+                                    cgrt::format::ConditionId condition,
+                                    const std::vector<std::uint32_t> &bodies,
+                                    const std::vector<std::uint32_t> &after) {
+  cgrt::format::Bodies graphs;
+  for (const std::uint32_t body : bodies) {
+    graphs.push_back({body});
+  }
+  return node(cgrt::format::ConditionalWork{type, condition, std::move(graphs)}, after);
+}
+
 std::uint32_t HandMade::graph(const std::string &name, bool entry) {
   cgrt::format::Graph graph;
   graph.name = name;

@@ -43,6 +43,13 @@ public:
   cgrt::format::KernelWork launch(std::uint32_t kernel,
                                   std::vector<cgrt::format::Argument> arguments);
 
+  /// Decides one conditional node; kernels take its handle as a u64.
+  cgrt::format::ConditionId condition(std::uint32_t initial = 0);
+  /// Adds a conditional node to the graph.
+  std::uint32_t conditional(cgrt::format::ConditionalType type, cgrt::format::ConditionId condition,
+                            const std::vector<std::uint32_t> &bodies,
+                            const std::vector<std::uint32_t> &after = {});
+
   /// Starts a graph, to which nodes are added from now on; returns its index.
   std::uint32_t graph(const std::string &name, bool entry = true);
   /// Adds a node to it; returns its index.
