@@ -46,20 +46,23 @@ DeviceCode &StatementLowering::pending(const SourceRange &range) {
   return *target_->pending;
 }
 
-void StatementLowering::flush(std::string_view what) {
-  if (!target_->pending) {
-    return;
+void StatementLowering::flush() {
+  if (target_->pending) {
+    const SourceRange range = target_->pending->range();
+    flush("assign", range);
   }
+}
+
+void StatementLowering::flush(std::string_view what, const SourceRange &range) {
   const DeviceCode code = std::move(*target_->pending);
   target_->pending.reset();
-  const SourceRange &range = code.range();
   if (code.arguments() > most_arguments) {
     context_.diagnostics.report(Diag::TooManyElements, range, most_arguments);
   }
   const cgrt::format::Place place = context_.files.place(range);
   cgrt::format::Node node;
-  node.work = code.finish(std::string(what) + "." + std::to_string(place.line), launches_.kernels(),
-                          context_);
+  node.work = code.finish(std::string(what) + "." + std::to_string(place.line), range,
+                          launches_.kernels(), context_);
   node.place = place;
   target_->graph.nodes.push_back(std::move(node));
   target_->places.push_back(range);
@@ -97,7 +100,7 @@ GraphId StatementLowering::lower_body(const ast::Block &block, Frame &frame, std
   lower_block(block, frame);
   if (loop != nullptr) {
     set_loop(pending(statement.range), *loop, false);
-    flush("next");
+    flush("next", statement.range);
   }
   flush();
   target_ = outer;
@@ -129,7 +132,7 @@ void StatementLowering::lower_action(const ast::IfStatement &branching,
   const ConditionId condition =
       add_condition("if " + frame.text(branches[0]->condition), statement.range);
   set_branch(pending(statement.range), condition, branches, frame);
-  flush("if");
+  flush("if", statement.range);
   Bodies bodies;
   for (const ast::IfStatement::Branch *branch : branches) {
     const std::string words = bodies.empty() ? "if " : "else if ";
@@ -188,7 +191,7 @@ void StatementLowering::lower_action(const ast::SwitchStatement &choice,
   const ConditionId condition =
       add_condition("switch " + frame.text(choice.value), statement.range);
   set_case(pending(statement.range), condition, choice, frame);
-  flush("switch");
+  flush("switch", statement.range);
   Bodies bodies;
   for (const ast::SwitchStatement::Case &one : choice.cases) {
     std::string label = one.labels.empty() ? "default" : "case ";
@@ -277,7 +280,7 @@ void StatementLowering::lower_action(const ast::LoopStatement &loop,
     }
     set_loop(code, made, true);
     made.test = loop.condition;
-    flush("while");
+    flush("while", statement.range);
   }
   const GraphId body = lower_body(loop.body, frame, "each iteration", statement, &made);
   add_conditional(ConditionalType::While, made.condition, {body}, statement);
@@ -295,7 +298,7 @@ void StatementLowering::lower_action(const ast::RepeatStatement &loop,
   made.condition = add_condition("repeat " + frame.text(loop.count), statement.range);
   made.counter = hidden("remaining", ScalarType::I64);
   set_loop(pending(statement.range), made, true);
-  flush("repeat");
+  flush("repeat", statement.range);
   const GraphId body = lower_body(loop.body, frame, "each iteration", statement, &made);
   add_conditional(ConditionalType::While, made.condition, {body}, statement);
 }

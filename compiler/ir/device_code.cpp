@@ -45,11 +45,11 @@ std::string DeviceCode::handle(ConditionId condition) {
   return add("h", {{}, ScalarType::U64, false, Mode::In}, condition);
 }
 
-KernelWork DeviceCode::finish(const std::string &name, KernelInstances &kernels,
-                              LoweringContext &context) const {
+KernelWork DeviceCode::finish(const std::string &name, const SourceRange &range,
+                              KernelInstances &kernels, LoweringContext &context) const {
   const ExprId one = context.integer(1);
   KernelWork work;
-  work.kernel = kernels.device_code(name, params_, text_, range_);
+  work.kernel = kernels.device_code(name, params_, text_, range);
   work.grid = work.block = {one, one, one};
   work.cluster = {one, one, one};
   work.shared_bytes = work.cooperative = work.priority = context.integer(0);

@@ -33,8 +33,8 @@ public:
   void line(const std::string &text) { text_ += "  " + text + "\n"; }
 
   /// The launch; `name` is its kernel's unless an equal one is there.
-  cgrt::format::KernelWork finish(const std::string &name, KernelInstances &kernels,
-                                  LoweringContext &context) const;
+  cgrt::format::KernelWork finish(const std::string &name, const SourceRange &range,
+                                  KernelInstances &kernels, LoweringContext &context) const;
 
 private:
   std::string add(std::string_view prefix, cgrt::format::KernelParam param,

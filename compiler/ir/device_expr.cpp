@@ -82,6 +82,15 @@ bool is_comparison(ExprOp op) {
          op == ExprOp::Eq || op == ExprOp::Ne;
 }
 
+/// The text for a string literal, not too long.
+std::string printable(std::string text) {
+  constexpr std::size_t most = 60;
+  std::replace_if(
+      text.begin(), text.end(), [](char c) { return c < ' ' || c > '~' || c == '"' || c == '\\'; },
+      ' ');
+  return text.size() <= most ? text : text.substr(0, most) + "...";
+}
+
 /// The function of stdlib_kernels/device_expr.cuh.
 std::string_view function_name(ExprOp op) {
   switch (op) {
@@ -439,7 +448,7 @@ private:
       offset += (offset.empty() ? "" : " + ") +
                 std::string("cg_expr::index(static_cast<long long>(") +
                 part(index.subscript).value.text + "), " + code_.scalar(extent, ScalarType::I64) +
-                ")" + stride_of(buffer, index.dimension);
+                ", \"" + printable(frame_.text(ref)) + "\")" + stride_of(buffer, index.dimension);
     }
     return pointer + "[" + (offset.empty() ? "0" : offset) + "]";
   }

@@ -101,8 +101,10 @@ private:
 
   /// The code that runs before the next node: assignments and what sets conditions.
   DeviceCode &pending(const SourceRange &range);
-  /// Makes a node of the pending code, if there is any; `what` and its line name a new kernel.
-  void flush(std::string_view what = "assign");
+  /// Makes a node of the pending code, if there is any.
+  void flush();
+  /// The same for code that is for a statement; `what` and its line name a new kernel.
+  void flush(std::string_view what, const SourceRange &range);
   cgrt::format::ConditionId add_condition(std::string text, const SourceRange &range);
   cgrt::format::GraphId lower_body(const ast::Block &block, Frame &frame, std::string label,
                                    const ast::Statement &statement, const Loop *loop = nullptr);

@@ -298,10 +298,10 @@ graph main {
         )
         self.assertEqual(self.values(source, "--set", "k=3"), [1])
         done = self.cgrun(source, status=3)
-        self.assertIn("kernel if.3: index 4 is outside of 0..4", done.stderr)
+        self.assertIn("kernel if.3: an index in x[i[0]] is 4, outside of 0..4", done.stderr)
         self.assertIn("p.cgraph:3:3: error: ", done.stderr)
         done = self.cgrun(source, "--set", "k=-1", status=3)
-        self.assertIn("index -1 is outside of 0..4", done.stderr)
+        self.assertIn("an index in x[i[0]] is -1, outside of 0..4", done.stderr)
 
 
 class StopTest(ControlTest):
@@ -327,7 +327,7 @@ host out r: i64[1]; device x: i64[1];
     def test_ctrl_c_ends_the_loops_and_keeps_the_results(self):
         status, errors = self.interrupt(self.ENDLESS, "--out", "r=r.npy")
         self.assertEqual(status, 130, errors)
-        self.assertRegex(errors, r"p\.cgraph:3:35: error: while true was stopped, as asked")
+        self.assertRegex(errors, r"p\.cgraph:3:37: error: while true was stopped, as asked")
         self.assertGreater(np.load(self.path("r.npy"))[0], 0)
 
     def test_ctrl_c_between_launches_ends_the_run(self):
