@@ -41,10 +41,10 @@ private:
     const std::vector<Effect> effects = effects_of(program_, graph_.nodes[id.index]);
     ++uses_[id.index]; // until its accesses are recorded
     causes_.clear();
-    follow_condition(id);
     for (const Effect &effect : effects) {
       collect(effect, id);
     }
+    follow_control(id);
     std::vector<std::uint32_t> candidates;
     candidates.reserve(causes_.size());
     for (const auto &[predecessor, buffer] : causes_) {
@@ -69,25 +69,29 @@ private:
     release(id);
   }
 
-  /// A conditional comes after the kernel that sets its condition; in a loop's body such a kernel
-  /// has no one to wait for it.
-  void follow_condition(NodeId id) {
-    const Node &node = graph_.nodes[id.index];
-    if (const auto *kernel = std::get_if<cgrt::format::KernelWork>(&node.work)) {
-      for (const auto &argument : kernel->arguments) {
-        if (const auto *condition = std::get_if<cgrt::format::ConditionId>(&argument)) {
-          setters_[*condition] = id;
-          ++uses_[id.index];
-        }
-      }
-    } else if (const auto *branch = std::get_if<cgrt::format::ConditionalWork>(&node.work)) {
-      const auto setter = setters_.find(branch->condition);
-      if (setter != setters_.end()) {
-        causes_.emplace(setter->second, BufferId{});
-        covered_.push_back(setter->second);
-        setters_.erase(setter);
-      }
+  /// A conditional comes after the kernel that sets its condition. CUDA leaves calls of
+  /// cudaGraphSetConditional undefined that may run at the same time, and says nothing of different
+  /// handles; so kernels that set conditions, and conditionals, which have such kernels in them,
+  /// come one after the other.
+  void follow_control(NodeId id) {
+    if (!is_control(graph_.nodes[id.index])) {
+      return;
     }
+    if (last_control_.valid()) {
+      causes_.emplace(last_control_, BufferId{});
+      covered_.push_back(last_control_);
+    }
+    last_control_ = id;
+    ++uses_[id.index];
+  }
+
+  static bool is_control(const Node &node) {
+    const auto *kernel = std::get_if<cgrt::format::KernelWork>(&node.work);
+    return node.kind() == cgrt::format::NodeKind::Conditional ||
+           (kernel != nullptr &&
+            std::any_of(kernel->arguments.begin(), kernel->arguments.end(), [](const auto &each) {
+              return std::holds_alternative<cgrt::format::ConditionId>(each);
+            }));
   }
 
   /// The earlier accesses that conflict. What a write covers is of no further interest: who
@@ -138,9 +142,9 @@ private:
   Graph &graph_;
   std::map<BufferId, Accesses> accesses_;
   std::map<NodeId, BufferId> causes_; ///< of the current node: the first buffer for each edge
-  std::map<cgrt::format::ConditionId, NodeId> setters_; ///< whose conditionals are still to come
-  std::vector<NodeId> covered_;                         ///< whose accesses the current node covers
-  std::vector<std::uint32_t> uses_; ///< how many recorded accesses name the node
+  NodeId last_control_;               ///< that sets a condition or has one
+  std::vector<NodeId> covered_;       ///< whose accesses the current node covers
+  std::vector<std::uint32_t> uses_;   ///< how many recorded accesses name the node
   Reachability reachability_;
 };
 

@@ -139,6 +139,24 @@ graph main {
   blas1 . copy ( 4 , x , t ) ;
   const HALF = 1 / 2 ;
   { fill x [ 1 ] <- HALF after L , L ; }
+  while ( x [ 0 ] < a ) max 9 {
+    x [ 0 ] = x [ 0 ] + 1 ;
+  }
+  do {
+    inc ( 4 , x ) ;
+  } while ( x [ 1 ] > 0 ) max 3 ;
+  repeat ( N ) { inc ( 4 , y ) ; }
+  if ( x [ 2 ] > 0 ) {
+    fill x <- 2 ;
+  } else if ( x [ 3 ] > 0 ) {
+    fill x <- 3 ;
+  } else {
+    fill x <- 4 ;
+  }
+  switch ( i32 ( x [ 0 ] ) ) {
+    case 1 , 2 : { fill y <- 0 ; }
+    default : { fill y <- 1 ; }
+  } after L ;
   copy hy <- t ;
 }
 graph last { inc ( 4 , x ) ; }
