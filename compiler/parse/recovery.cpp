@@ -8,6 +8,18 @@ std::size_t next(antlr4::Parser &parser, std::size_t distance = 1) {
   return parser.getInputStream()->LA(static_cast<ssize_t>(distance));
 }
 
+/// Words that begin a statement wherever they stand, but for the `if` of an `else if`.
+bool begins_control(std::size_t token) {
+  return token == CGraphParser::DO || token == CGraphParser::IF || token == CGraphParser::REPEAT ||
+         token == CGraphParser::SWITCH;
+}
+
+/// Words that go on with a statement behind one of its blocks.
+bool goes_on(std::size_t token) {
+  return token == CGraphParser::ELSE || token == CGraphParser::CASE ||
+         token == CGraphParser::DEFAULT;
+}
+
 bool begins_statement(std::size_t token) {
   switch (token) {
   case CGraphParser::AT:
@@ -15,18 +27,14 @@ bool begins_statement(std::size_t token) {
   case CGraphParser::CONST:
   case CGraphParser::COPY:
   case CGraphParser::DEVICE:
-  case CGraphParser::DO:
   case CGraphParser::FILL:
   case CGraphParser::FOR:
   case CGraphParser::HOST:
-  case CGraphParser::IF:
-  case CGraphParser::REPEAT:
-  case CGraphParser::SWITCH:
   case CGraphParser::SYNC:
   case CGraphParser::WHILE:
     return true;
   default:
-    return false;
+    return begins_control(token);
   }
 }
 
@@ -47,6 +55,24 @@ bool begins_declaration(antlr4::Parser &parser) {
     return begins_line(parser);
   default:
     return ends_every_block(next(parser));
+  }
+}
+
+/// Reads on until as many blocks are open as before the statement: those of its own heads, such as
+/// the '{' of a 'switch', have no reader any more.
+void close_braces(antlr4::Parser &parser, std::size_t statement_begin) {
+  antlr4::TokenStream &tokens = *parser.getTokenStream();
+  std::size_t open = 0;
+  for (std::size_t i = statement_begin; i < tokens.index(); ++i) {
+    const std::size_t token = tokens.get(i)->getType();
+    open += token == CGraphParser::OPEN_BRACE ? 1 : 0;
+    open -= token == CGraphParser::CLOSE_BRACE && open != 0 ? 1 : 0;
+  }
+  while (open != 0 && !ends_every_block(next(parser))) {
+    const std::size_t token = next(parser);
+    parser.consume();
+    open += token == CGraphParser::OPEN_BRACE ? 1 : 0;
+    open -= token == CGraphParser::CLOSE_BRACE ? 1 : 0;
   }
 }
 
@@ -148,10 +174,24 @@ void Recovery::recover(antlr4::Parser *parser, std::exception_ptr error) {
     if (!begun || !begins_declaration(*parser)) {
       skip_declaration(*parser);
     }
-  } else if (!begun || !is_behind_unfinished_line(*parser, offending, expected)) {
-    skip_statement(*parser);
+  } else {
+    close_braces(*parser, parser->getContext()->getStart()->getTokenIndex());
+    if (!begun || !is_behind_unfinished_line(*parser, offending, expected)) {
+      skip_statement(*parser);
+    }
   }
   endErrorCondition(parser);
+}
+
+void Recovery::reportError(antlr4::Parser *parser, const antlr4::RecognitionException &error) {
+  // What is wrong before explains why blocks are open at the declaration's end, or closed too
+  // early.
+  const std::size_t token = error.getOffendingToken()->getType();
+  const bool follows = ends_every_block(token) || goes_on(token) || token == CGraphParser::AFTER;
+  if (!had_error_ || !follows) {
+    DefaultErrorStrategy::reportError(parser, error);
+  }
+  had_error_ = true;
 }
 
 antlr4::Token *Recovery::recoverInline(antlr4::Parser *parser) {
@@ -181,6 +221,10 @@ void Recovery::sync_block(antlr4::Parser &parser) {
   const auto &atn = parser.getATN();
   const antlr4::misc::IntervalSet &wanted = atn.nextTokens(atn.states[parser.getState()]);
   while (!wanted.contains(next(parser)) && !ends_every_block(next(parser))) {
+    if (had_error_ && goes_on(next(parser))) {
+      skip_head(parser); // whose statement has been left
+      continue;
+    }
     reportError(&parser, antlr4::InputMismatchException(&parser));
     skip_statement(parser);
     endErrorCondition(&parser);
@@ -199,11 +243,23 @@ void Recovery::sync_file(antlr4::Parser &parser) {
     endErrorCondition(&parser);
   }
   lost_ = lost_ && !ends_every_block(next(parser));
+  had_error_ = false;
+}
+
+/// Over `else`, `case …:` or `default:`, to the block or the `if` behind it.
+void Recovery::skip_head(antlr4::Parser &parser) {
+  const bool has_labels = next(parser) != CGraphParser::ELSE;
+  parser.consume();
+  while (has_labels && next(parser) != CGraphParser::OPEN_BRACE &&
+         next(parser) != CGraphParser::CLOSE_BRACE && !ends_every_block(next(parser))) {
+    parser.consume();
+  }
 }
 
 /// Behind the next ';', or to what begins or ends a statement.
 void Recovery::skip_statement(antlr4::Parser &parser) {
-  while (!(begins_statement(next(parser)) && begins_line(parser)) &&
+  while (!begins_control(next(parser)) &&
+         !(begins_statement(next(parser)) && begins_line(parser)) &&
          !ends_every_block(next(parser)) && next(parser) != CGraphParser::OPEN_BRACE &&
          next(parser) != CGraphParser::CLOSE_BRACE) {
     const std::size_t token = next(parser);

@@ -23,14 +23,17 @@ public:
   void recover(antlr4::Parser *parser, std::exception_ptr error) override;
   antlr4::Token *recoverInline(antlr4::Parser *parser) override;
   void sync(antlr4::Parser *parser) override;
+  void reportError(antlr4::Parser *parser, const antlr4::RecognitionException &error) override;
 
 private:
   void sync_block(antlr4::Parser &parser);
   void sync_file(antlr4::Parser &parser);
+  static void skip_head(antlr4::Parser &parser);
   static void skip_statement(antlr4::Parser &parser);
   static void skip_declaration(antlr4::Parser &parser);
 
-  bool lost_ = false; ///< what stands at file scope may belong into a block
+  bool had_error_ = false; ///< in the declaration that is being read
+  bool lost_ = false;      ///< what stands at file scope may belong into a block
 };
 
 } // namespace cgc

@@ -182,6 +182,9 @@ void StatementCheck::check_after(const ast::Statement &statement) {
     const bool leaves_body =
         std::any_of(blocks_.rbegin(), block, [](const OpenBlock &open) { return open.is_body; });
     if (block != blocks_.rend() && leaves_body) {
+      if (file_.file->has_syntax_errors) {
+        continue; // a brace may be missing
+      }
       diagnostics_.report(Diag::LabelOutsideBody, name.range, name.text)
           .notes.push_back({block->labels.at(name.text)->label->range, "the label"});
       used_labels_.insert(block->labels.at(name.text));

@@ -213,8 +213,8 @@ private:
       return;
     }
     const Buffer &buffer = program_[id];
-    const auto extent =
-        buffer.shape.size() == 1 ? program_.exprs.known(buffer.shape[0]) : std::nullopt;
+    const bool has_extent = buffer.shape.size() == 1 && known(buffer.shape[0]);
+    const auto extent = has_extent ? program_.exprs.known(buffer.shape[0]) : std::nullopt;
     if (buffer.type != ScalarType::U32 || buffer.space != MemorySpace::Host || !buffer.mapped ||
         buffer.access != CallerAccess::Private || !extent || !extent->ok() ||
         extent->value.as_wide() < static_cast<std::int64_t>(elements)) {

@@ -153,7 +153,8 @@ TEST(Conditions, TheVerifierFindsEachBrokenRule) {
        [](Program &p) {
          Graph graph;
          graph.name = "more";
-         graph.nodes.push_back({ChildWork{conditionals(p, "main")[0]->bodies[0]}, {}, {}});
+         graph.nodes.emplace_back().work.emplace<ChildWork>(
+             ChildWork{conditionals(p, "main")[0]->bodies[0]});
          p.graphs.push_back(std::move(graph));
        }},
       {"decides no node",
@@ -161,11 +162,15 @@ TEST(Conditions, TheVerifierFindsEachBrokenRule) {
          const GraphId body = conditionals(p, "main")[0]->bodies[0];
          for (Node &node : p.graphs[find(p, "main").index].nodes) {
            if (node.kind() == NodeKind::Conditional) {
-             node.work = ChildWork{body};
+             node.work.emplace<ChildWork>(ChildWork{body});
            }
          }
        }},
-      {"decides no node", [](Program &p) { p.conditions.push_back({}); }},
+      {"decides no node",
+       [](Program &p) {
+         p.conditions.push_back({});
+         p.reports = {};
+       }},
       {"given a condition of another graph",
        [](Program &p) {
          ConditionId *condition = nullptr;
