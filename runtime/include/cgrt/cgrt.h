@@ -164,8 +164,9 @@ public:
   }
 
   /// Changes params for the launches that follow, all at once; the others keep their values. The
-  /// executables are updated in place where CUDA can do that, else made anew. Error{Usage} and Error{InvalidValue} as for a new instance, and also where a
-  /// buffer's size would change: then make a new instance. After an error nothing has changed.
+  /// executables are updated in place where CUDA can do that, else made anew. Error{Usage} and
+  /// Error{InvalidValue} as for a new instance, and also where a buffer's size would change: then
+  /// make a new instance. After an error nothing has changed.
   void set(const std::map<std::string, Scalar> &params);
 
   /// Extents and type of any buffer that the caller fills or reads.
