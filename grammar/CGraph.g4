@@ -213,6 +213,7 @@ WHILE : 'while' ;
 
 CLOSE_BRACE : '}' ;
 SEMICOLON : ';' ;
+ASSIGN : '=' ;
 AT : '@' ;
 CLOSE_BRACKET : ']' ;
 CLOSE_PARENTHESIS : ')' ;

@@ -145,13 +145,13 @@ template <typename To, typename From> __device__ inline To to(From value) {
 }
 
 /// An index that the device has computed: outside of its dimension nothing may be touched.
-__device__ inline long long index(long long value, long long extent, const char *element) {
+__device__ inline long long index(long long value, long long extent, const char *where) {
   if (value < 0 || value >= extent) {
 #ifdef __CUDACC_RTC__
     __trap();
 #else
-    char text[160];
-    snprintf(text, sizeof text, "an index in %s is %lld, outside of 0..%lld", element, value, extent);
+    char text[200];
+    snprintf(text, sizeof text, "%s: index %lld is outside of 0..%lld", where, value, extent);
     cg_host::fault(text, nullptr, nullptr, 0);
 #endif
   }

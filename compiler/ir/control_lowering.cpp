@@ -266,7 +266,7 @@ void StatementLowering::lower_action(const ast::LoopStatement &loop,
   Loop made = {statement, frame,         add_condition(text, statement.range), {}, {},
                false,     loop.condition};
   if (loop.limit.valid()) {
-    set_limit(made, loop.limit, "'max'");
+    set_limit(made, loop.limit, loop.body_first ? 1 : 0, "'max'");
     context_.program.conditions[made.condition.index].limit = made.limit;
     made.counter = hidden("iterations", ScalarType::I64);
   }
@@ -290,9 +290,9 @@ void StatementLowering::lower_action(const ast::LoopStatement &loop,
 void StatementLowering::lower_action(const ast::RepeatStatement &loop,
                                      const ast::Statement &statement, Frame &frame) {
   Loop made = {statement, frame, {}, {}, {}, true, {}};
-  set_limit(made, loop.count, "the count of 'repeat'");
+  set_limit(made, loop.count, 0, "the count of 'repeat'");
   const auto known = context_.program.exprs.known(made.limit);
-  if (known && known->ok() && !known->value.truthy()) {
+  if ((known && known->ok() && !known->value.truthy()) || loop.body.statements.empty()) {
     return;
   }
   made.condition = add_condition("repeat " + frame.text(loop.count), statement.range);
@@ -303,16 +303,17 @@ void StatementLowering::lower_action(const ast::RepeatStatement &loop,
   add_conditional(ConditionalType::While, made.condition, {body}, statement);
 }
 
-/// How often at most: at least 0 times.
-void StatementLowering::set_limit(Loop &loop, ast::ExprRef limit, const std::string &what) {
+/// How often at most; at least `least` times, since the body of a `do` runs once in any case.
+void StatementLowering::set_limit(Loop &loop, ast::ExprRef limit, std::int64_t least,
+                                  const std::string &what) {
   loop.limit = loop.frame.lower_as(ScalarType::I64, limit);
   const auto known = context_.program.exprs.known(loop.limit);
   if (!known) {
-    context_.require(context_.integer(0), Check::Relation::LessEqual, loop.limit, "range",
-                     what + " is {right}; it must be at least 0", loop.frame.range(limit));
-  } else if (known->ok() && known->value.is_negative_integer()) {
-    context_.diagnostics.report(Diag::NegativeCount, loop.frame.range(limit), what,
-                                known->value.text());
+    context_.require(context_.integer(least), Check::Relation::LessEqual, loop.limit, "range",
+                     what + " is {right}; it must be at least {left}", loop.frame.range(limit));
+  } else if (known->ok() && known->value.as_wide() < least) {
+    context_.diagnostics.report(Diag::CountTooSmall, loop.frame.range(limit), what,
+                                known->value.text(), least);
   }
 }
 
@@ -342,7 +343,9 @@ void StatementLowering::set_loop(DeviceCode &code, const Loop &loop, bool begins
   };
   if (counts && !loop.counts_down) {
     code.line(counter + " = " + (begins ? "0" : counter + " + 1") + ";");
-    end_if(counter + " >= " + limit, LoopEnd::Limit);
+    if (!begins || loop.test.valid()) { // a `do` runs at least once
+      end_if(counter + " >= " + limit, LoopEnd::Limit);
+    }
   }
   if (stop_) {
     const std::string stop =

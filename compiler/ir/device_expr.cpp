@@ -22,6 +22,9 @@ using cgrt::format::ValueKind;
 
 namespace {
 
+/// Beyond these, literals stand in the code.
+constexpr std::size_t most_constant_arguments = 64;
+
 bool is_small_float(ScalarType type) {
   return type == ScalarType::F16 || type == ScalarType::BF16;
 }
@@ -228,9 +231,7 @@ private:
 
   void emit() {
     for (std::uint32_t i = first_; i <= root_.index; ++i) {
-      if (part({i}).wanted) {
-        set_type({i});
-      }
+      set_type({i});
     }
     find_openings();
     auto opening = openings_.begin();
@@ -245,28 +246,90 @@ private:
   }
 
   void set_type(ExprRef ref) {
-    const ast::Expr &expr = file_[ref];
     ScalarType &type = part(ref).value.type;
-    if (!on_device(ref)) {
+    if (!on_device(ref) || part(ref).wanted) { // else it is a part of an element
+      type = type_of(ref);
+      type = is_small_float(type) ? ScalarType::F32 : type;
+    }
+    if (!on_device(ref) && part(ref).wanted) {
       part(ref).host = frame_.lower(ref);
-      type = host_type(ref);
-    } else if (expr.kind == ExprKind::Index) {
-      type = element_type(ref);
-    } else if (expr.kind == ExprKind::Cast) {
-      type = expr.type;
-    } else if (expr.kind == ExprKind::Select) {
+      fit_host_value(ref);
+    }
+  }
+
+  /// By C's rules, from those of its operands.
+  ScalarType type_of(ExprRef ref) {
+    const ast::Expr &expr = file_[ref];
+    switch (expr.kind) {
+    case ExprKind::Literal:
+      return natural_type(expr.value);
+    case ExprKind::Name:
+      return type_of_name(ref);
+    case ExprKind::Index:
+      return element_type(ref);
+    case ExprKind::Cast:
+      return expr.type;
+    case ExprKind::Select: {
       const ScalarType yes = part(expr.operands[1]).value.type;
       const ScalarType no = part(expr.operands[2]).value.type;
-      type = yes == no ? yes : common(yes, no);
-    } else {
-      const ExprOp op = operator_of(expr);
-      if (op == ExprOp::Not || op == ExprOp::And || op == ExprOp::Or || is_comparison(op)) {
-        type = ScalarType::Bool;
-      } else {
-        type = operation_type(ref, op);
-      }
+      return yes == no ? yes : common(yes, no);
     }
-    type = is_small_float(type) ? ScalarType::F32 : type;
+    case ExprKind::Call:
+      if (find_function(expr.name)->kind != FunctionKind::Operator) {
+        return ScalarType::I64; // len, dim and sizeof
+      }
+      return operation_type(ref, operator_of(expr));
+    case ExprKind::Unary:
+    case ExprKind::Binary: {
+      const bool is_truth = expr.op == ExprOp::Not || expr.op == ExprOp::And ||
+                            expr.op == ExprOp::Or || is_comparison(expr.op);
+      return is_truth ? ScalarType::Bool : operation_type(ref, expr.op);
+    }
+    case ExprKind::Type:
+    case ExprKind::Range:
+      break;
+    }
+    return ScalarType::I32; // no value
+  }
+
+  ScalarType type_of_name(ExprRef ref) {
+    const Symbol &symbol = file_.symbol(ref);
+    switch (symbol.kind) {
+    case SymbolKind::Param:
+      return file_.file->params[symbol.index].type;
+    case SymbolKind::DefParameter:
+      return file_.file->defs[symbol.owner].parameters[symbol.index].type;
+    case SymbolKind::Const: {
+      const ast::File &declared = *context_.checked[symbol].file;
+      const ast::Expr &value = declared[declared.consts[symbol.index].value];
+      if (value.kind == ExprKind::Cast) {
+        return value.type;
+      }
+      break;
+    }
+    case SymbolKind::LocalConst:
+    case SymbolKind::Loop:
+      break;
+    default:
+      return ScalarType::I32; // no value
+    }
+    const auto known = context_.known(frame_.lower(ref), file_[ref].range, "this expression");
+    return known ? natural_type(*known) : ScalarType::I64;
+  }
+
+  /// A constant that its C type does not hold has a wider one; what depends on params must fit.
+  void fit_host_value(ExprRef ref) {
+    Part &host = part(ref);
+    const auto known = context_.known(host.host, file_[ref].range, "this expression");
+    if (!known) {
+      if (file_[ref].kind != ExprKind::Name && file_[ref].kind != ExprKind::Cast) {
+        context_.require_fits(host.host, host.value.type, "'" + frame_.text(ref) + "'",
+                              file_[ref].range);
+      }
+    } else if (cgrt::format::to_scalar_bits(*known, host.value.type).fault !=
+               cgrt::format::Fault::None) {
+      host.value.type = natural_type(*known);
+    }
   }
 
   static ExprOp operator_of(const ast::Expr &expr) {
@@ -279,35 +342,6 @@ private:
     for_each_operand(ref, [&](ExprRef operand) { types.push_back(part(operand).value.type); });
     const bool one = types.size() == 1 || op == ExprOp::Shl || op == ExprOp::Shr;
     return one ? promoted(types[0]) : common(types[0], types[1]);
-  }
-
-  ScalarType host_type(ExprRef ref) {
-    const ast::Expr &expr = file_[ref];
-    const Symbol &symbol = file_.symbol(ref);
-    if (expr.kind == ExprKind::Cast) {
-      return expr.type;
-    }
-    if (expr.kind == ExprKind::Name && symbol.kind == SymbolKind::Param) {
-      return file_.file->params[symbol.index].type;
-    }
-    if (expr.kind == ExprKind::Name && symbol.kind == SymbolKind::DefParameter) {
-      return file_.file->defs[symbol.owner].parameters[symbol.index].type;
-    }
-    const auto known = context_.known(part(ref).host, expr.range, "this expression");
-    if (known) {
-      return natural_type(*known);
-    }
-    switch (context_.program.exprs[part(ref).host].kind) {
-    case ValueKind::Bool:
-      return ScalarType::Bool;
-    case ValueKind::Uint:
-      return ScalarType::U64;
-    case ValueKind::Float:
-      return ScalarType::F64;
-    case ValueKind::Int:
-      break;
-    }
-    return ScalarType::I64;
   }
 
   const Element &element_of(ExprRef ref) {
@@ -372,8 +406,10 @@ private:
     const ast::Expr &expr = file_[ref];
     DeviceValue &result = part(ref).value;
     if (!on_device(ref)) {
-      result.text = expr.kind == ExprKind::Literal ? cpp_literal(expr.value)
-                                                   : code_.scalar(part(ref).host, result.type);
+      // As an argument, so that code that differs in constants alone is one kernel.
+      const bool literal =
+          expr.kind == ExprKind::Literal && code_.arguments() >= most_constant_arguments;
+      result.text = literal ? cpp_literal(expr.value) : code_.scalar(part(ref).host, result.type);
       return;
     }
     if (!result.text.empty()) { // it has been opened
@@ -448,9 +484,15 @@ private:
       offset += (offset.empty() ? "" : " + ") +
                 std::string("cg_expr::index(static_cast<long long>(") +
                 part(index.subscript).value.text + "), " + code_.scalar(extent, ScalarType::I64) +
-                ", \"" + printable(frame_.text(ref)) + "\")" + stride_of(buffer, index.dimension);
+                ", \"" + where(ref, index) + "\")" + stride_of(buffer, index.dimension);
     }
     return pointer + "[" + (offset.empty() ? "0" : offset) + "]";
+  }
+
+  /// "dimension 1 of x[0, i[0]] (line 12)"
+  std::string where(ExprRef ref, const Element::Index &index) {
+    return "dimension " + std::to_string(index.dimension) + " of " + printable(frame_.text(ref)) +
+           " (line " + std::to_string(context_.files.place(frame_.range(ref)).line) + ")";
   }
 
   /// " * s4", the elements from one index of the dimension to the next; nothing for 1.

@@ -1,5 +1,7 @@
 #include "ir/lowering_context.h"
 
+#include "format/scalar_type.h"
+
 namespace cgc {
 
 using cgrt::format::Check;
@@ -43,6 +45,23 @@ std::string UniqueNames::add(const std::string &name, char separator) {
   } while (taken_.contains(candidate));
   taken_.emplace(candidate, 1);
   return candidate;
+}
+
+void LoweringContext::require_fits(cgrt::format::ExprId value, cgrt::ScalarType type,
+                                   const std::string &what, const SourceRange &range) {
+  const auto scalar_class = cgrt::format::class_of(type);
+  if (program.exprs.known(value) || scalar_class == cgrt::format::ScalarClass::Float ||
+      scalar_class == cgrt::format::ScalarClass::Bool) {
+    return;
+  }
+  const std::string name(cgrt::format::spelling(type));
+  const ExprId least = integer(cgrt::format::least(type));
+  const ExprId greatest =
+      program.exprs.constant(cgrt::format::Value::of(cgrt::format::greatest(type)));
+  require(least, Check::Relation::LessEqual, value, "range",
+          what + " {right} is less than " + name + " holds", range);
+  require(value, Check::Relation::LessEqual, greatest, "range",
+          what + " {left} is more than " + name + " holds", range);
 }
 
 } // namespace cgc

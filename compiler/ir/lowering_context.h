@@ -42,6 +42,10 @@ struct LoweringContext {
                cgrt::format::ExprId right, std::string_view slug, std::string message,
                const SourceRange &range);
 
+  /// That an integer which the params decide fits the type; `what` names it.
+  void require_fits(cgrt::format::ExprId value, cgrt::ScalarType type, const std::string &what,
+                    const SourceRange &range);
+
   const CheckedProgram &checked;
   const SourceFiles &files;
   Diagnostics &diagnostics;

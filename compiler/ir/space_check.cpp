@@ -52,15 +52,31 @@ private:
       if (const auto *child = std::get_if<cgrt::format::ChildWork>(&nodes[n].work)) {
         check_nodes(child->graph.index, graph);
       } else if (const auto *branch = std::get_if<cgrt::format::ConditionalWork>(&nodes[n].work)) {
-        if (branch->type == cgrt::format::ConditionalType::While) {
-          note_writes(effects_of(program_, nodes[n])); // by the iteration before
-        }
-        for (const cgrt::format::GraphId body : branch->bodies) {
-          check_nodes(body.index, graph);
-        }
+        check_bodies(*branch, nodes[n], graph);
       } else {
         check_node(effects_of(program_, nodes[n]), places_[of][n], graph);
       }
+    }
+  }
+
+  /// The first iteration of a loop reads what stands before its reads; a branch in it may wait for
+  /// another iteration, before which the whole loop has been written.
+  void check_bodies(const cgrt::format::ConditionalWork &branch, const cgrt::format::Node &node,
+                    std::size_t graph) {
+    const bool is_loop = branch.type == cgrt::format::ConditionalType::While;
+    if (is_loop) {
+      loops_.push_back(&node);
+    } else {
+      for (const cgrt::format::Node *loop : loops_) {
+        note_writes(effects_of(program_, *loop));
+      }
+      loops_.clear(); // they are noted
+    }
+    for (const cgrt::format::GraphId body : branch.bodies) {
+      check_nodes(body.index, graph);
+    }
+    if (is_loop && !loops_.empty()) {
+      loops_.pop_back();
     }
   }
 
@@ -70,7 +86,7 @@ private:
       if (effect.writes && buffer.access == CallerAccess::In) {
         diagnostics_.report(Diag::WritesInput, place, buffer.name);
       }
-      if (effect.reads) {
+      if (effect.reads && !is_known_empty(effect.region)) {
         check_read(effect.region, place, graph);
       }
     }
@@ -86,6 +102,13 @@ private:
     }
   }
 
+  bool is_known_empty(const Region &region) const {
+    return std::any_of(region.ranges.begin(), region.ranges.end(), [this](const auto &range) {
+      const auto count = program_.exprs.known(range.count);
+      return count && count->ok() && !count->value.truthy();
+    });
+  }
+
   void check_read(const Region &region, const SourceRange &place, std::size_t graph) {
     if (context_.unsure_buffers.contains(region.buffer)) {
       return;
@@ -94,8 +117,9 @@ private:
     const auto &graphs = writers_[region.buffer.index];
     if (buffer.access == CallerAccess::Out) {
       const bool elsewhere = graphs.size() > (graphs.contains(graph) ? 1U : 0U);
-      if (!elsewhere && !may_be_written(region)) {
+      if (!elsewhere && !warned_.contains(region.buffer) && !may_be_written(region)) {
         diagnostics_.report(Diag::ReadsOutput, place, buffer.name);
+        warned_.insert(region.buffer);
       }
       return;
     }
@@ -120,8 +144,9 @@ private:
   const Program &program_;
   const std::vector<NodePlaces> &places_;
   Diagnostics &diagnostics_;
-  std::set<cgrt::format::BufferId> warned_;
-  std::vector<std::set<std::size_t>> writers_;                    ///< entry graphs, by buffer
+  std::vector<const cgrt::format::Node *> loops_; ///< around, those whose writes are not noted
+  std::set<cgrt::format::BufferId> warned_;       ///< each buffer is reported once
+  std::vector<std::set<std::size_t>> writers_;    ///< entry graphs, by buffer
   std::map<cgrt::format::BufferId, std::vector<Region>> written_; ///< by the graph so far
 };
 

@@ -237,7 +237,10 @@ std::vector<Bound> StatementLowering::bind(const ast::LaunchStatement &call,
       arguments.emplace_back(std::move(view));
     } else {
       const ExprId value = frame.lower_as(parameter.type, call.arguments[i]);
-      check_def_scalar(parameter, value, frame.range(call.arguments[i]));
+      // The graph builder sees the kernels' arguments only.
+      context_.require_fits(
+          value, parameter.type,
+          "argument '" + std::string(parameter.name.text) + "':", frame.range(call.arguments[i]));
       arguments.emplace_back(value);
     }
   }
@@ -257,25 +260,6 @@ void StatementLowering::check_def_shape(const ast::LaunchStatement &call, const 
     require_extent(context_, contract, "extent " + std::to_string(axis), actual[axis],
                    callee.lower(parameter.shape[axis]));
   }
-}
-
-/// The graph builder sees the kernels' arguments only: what a def's scalar must hold is a Check.
-void StatementLowering::check_def_scalar(const ast::Parameter &parameter, ExprId value,
-                                         const SourceRange &range) {
-  const auto scalar_class = cgrt::format::class_of(parameter.type);
-  if (context_.program.exprs.known(value) || scalar_class == cgrt::format::ScalarClass::Float ||
-      scalar_class == cgrt::format::ScalarClass::Bool) {
-    return;
-  }
-  const std::string name = "argument '" + std::string(parameter.name.text) + "': ";
-  const std::string type(cgrt::format::spelling(parameter.type));
-  const ExprId least = context_.integer(cgrt::format::least(parameter.type));
-  const ExprId greatest = context_.program.exprs.constant(
-      cgrt::format::Value::of(cgrt::format::greatest(parameter.type)));
-  context_.require(least, Check::Relation::LessEqual, value, "range",
-                   name + "{right} is less than " + type + " holds", range);
-  context_.require(value, Check::Relation::LessEqual, greatest, "range",
-                   name + "{left} is more than " + type + " holds", range);
 }
 
 void StatementLowering::inline_def(const ast::LaunchStatement &call, const Symbol &callee,

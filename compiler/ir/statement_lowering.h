@@ -116,7 +116,7 @@ private:
                 const ast::SwitchStatement &choice, Frame &frame);
   bool check_cases(const ast::SwitchStatement &choice, Frame &frame);
   void set_loop(DeviceCode &code, const Loop &loop, bool begins);
-  void set_limit(Loop &loop, ast::ExprRef limit, const std::string &what);
+  void set_limit(Loop &loop, ast::ExprRef limit, std::int64_t least, const std::string &what);
   void warn_if_endless(const Loop &loop, const ast::LoopStatement &statement,
                        cgrt::format::GraphId body);
   cgrt::format::Region hidden(const std::string &name, cgrt::ScalarType type);
@@ -130,8 +130,6 @@ private:
                           const ast::Def &def, Frame &frame);
   void check_def_shape(const ast::LaunchStatement &call, const ast::Def &def, std::size_t index,
                        const View &view, Frame &frame, Frame &callee);
-  void check_def_scalar(const ast::Parameter &parameter, cgrt::format::ExprId value,
-                        const SourceRange &range);
   cgrt::format::GraphId finish(Target target);
 
   LoweringContext &context_;

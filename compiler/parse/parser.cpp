@@ -75,9 +75,36 @@ public:
     if (ends_every_block(offending->getType())) {
       add_open_brace(diagnostic, parser);
     }
+    if (before != nullptr) {
+      add_hint(diagnostic, parser, *before, *offending, tokens);
+    }
   }
 
 private:
+  /// What those who come from C or Python write, and what is meant.
+  void add_hint(Diagnostic &diagnostic, antlr4::Parser &parser, const antlr4::Token &before,
+                const antlr4::Token &offending, const antlr4::misc::IntervalSet &expected) const {
+    const std::string word = before.getText();
+    std::string hint;
+    if (word == "break" || word == "continue") {
+      hint = "there is no '" + word + "'; say in the loop's condition when it ends";
+    } else if (parser.getContext()->getStart()->getText() == "elif") {
+      hint = "write 'else if'";
+    } else if (offending.getText() == "=" &&
+               expected.contains(std::size_t{CGraphParser::CLOSE_PARENTHESIS})) {
+      hint = "'==' compares";
+    } else if (before.getType() == CGraphParser::CLOSE_BRACKET &&
+               expected.contains(std::size_t{CGraphParser::ASSIGN}) &&
+               std::string_view("+-*/%&|^").find(offending.getText()) != std::string_view::npos) {
+      hint = "write x[0] = x[0] " + offending.getText() + " …";
+    } else {
+      return;
+    }
+    const auto begin = static_cast<std::uint32_t>(before.getStartIndex());
+    diagnostic.notes.push_back(
+        {{file_, begin, static_cast<std::uint32_t>(before.getStopIndex() + 1)}, hint});
+  }
+
   /// Where the innermost block begins that should have ended.
   void add_open_brace(Diagnostic &diagnostic, antlr4::Parser &parser) const {
     for (auto *rule = parser.getContext(); rule != nullptr;

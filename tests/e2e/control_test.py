@@ -194,6 +194,37 @@ graph main {{
         )  # fmt: skip
 
 
+    def test_parts_without_elements_have_their_c_types(self):
+        """1 << 30 times 4 is 0 in 32 bits, however the 4 is said."""
+        self.check(
+            """
+param n: i32 = 3; param u: u32 = 4; param f: f32 = 0.1;
+const FOUR = 4; const LONG = i64(4);
+host out r: f64[10]; device r_: f64[10]; device x: i32[2]; device y: f32[1];
+def with_parameter(k: i64, r: inout f64[10], x: in i32[2]) { r[8] = x[0] * k; }
+graph main {
+  x[0] = 1 << 30; x[1] = -1; y[0] = 0.1;
+  r_[0] = x[0] * (n + 1); r_[1] = x[0] * FOUR; r_[2] = x[0] * (3 + 1); r_[3] = x[0] * LONG;
+  r_[4] = x[1] < u; r_[5] = x[1] < u + 0; r_[6] = x[1] < min(u, 5);
+  r_[7] = y[0] == f * 1; with_parameter(4, r_, x); r_[9] = x[0] * (1 << 32);
+  copy r <- r_;
+}""",
+            [0, 0, 0, 2**32, 0, 0, 0, 1, 2**32, 2**62],
+        )
+
+    def test_parts_without_elements_must_fit_their_types(self):
+        source = self.write(
+            "p.cgraph",
+            "param n: i32 = 2147483647; host out r: i32[1]; device x: i32[1];\n"
+            "graph main { x[0] = 0; if (x[0] < n + 1) { x[0] = 1; } copy r <- x; }",
+        )
+        self.assert_refused(
+            source, status=1, place="p.cgraph",
+            message="'n + 1' 2147483648 is more than i32 holds [range]",
+        )  # fmt: skip
+        self.assertEqual(self.values(source, "--set", "n=5"), [1])
+
+
 class LoopTest(ControlTest):
     LOOPS = """
 param n: i32; param most: i64 = 1000;
@@ -242,6 +273,7 @@ graph main {
 
     def test_a_negative_count_is_refused(self):
         for text, message in (
+            ("do { x[0] = 0; } while (x[0]) max n;", "'max' is -1; it must be at least 1 [range]"),
             ("repeat (n) { }", "the count of 'repeat' is -1; it must be at least 0 [range]"),
             ("while (x[0]) max n { x[0] = 0; }", "'max' is -1; it must be at least 0 [range]"),
         ):
@@ -298,10 +330,10 @@ graph main {
         )
         self.assertEqual(self.values(source, "--set", "k=3"), [1])
         done = self.cgrun(source, status=3)
-        self.assertIn("kernel if.3: an index in x[i[0]] is 4, outside of 0..4", done.stderr)
+        self.assertIn("kernel if.3: dimension 0 of x[i[0]] (line 3): index 4 is outside of 0..4", done.stderr)
         self.assertIn("p.cgraph:3:3: error: ", done.stderr)
         done = self.cgrun(source, "--set", "k=-1", status=3)
-        self.assertIn("an index in x[i[0]] is -1, outside of 0..4", done.stderr)
+        self.assertIn("index -1 is outside of 0..4", done.stderr)
 
 
 class StopTest(ControlTest):

@@ -188,7 +188,9 @@ void HostExecutable::run(const HostNode &node) {
 }
 
 void HostExecutable::run_bodies(const ConditionalParams &params, const HostNode &node) {
-  const auto &condition = *reinterpret_cast<const HostCondition *>(params.handle);
+  // The handle is the address, since kernels have nothing else.
+  const auto &condition =
+      *reinterpret_cast<const HostCondition *>(params.handle); // NOLINT(performance-no-int-to-ptr)
   switch (params.type) {
   case format::ConditionalType::If:
     if (condition.value != 0 || node.bodies.size() > 1) {
