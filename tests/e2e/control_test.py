@@ -330,7 +330,9 @@ graph main {
         )
         self.assertEqual(self.values(source, "--set", "k=3"), [1])
         done = self.cgrun(source, status=3)
-        self.assertIn("kernel if.3: dimension 0 of x[i[0]] (line 3): index 4 is outside of 0..4", done.stderr)
+        self.assertIn(
+            "kernel if.3: dimension 0 of x[i[0]] (line 3): index 4 is outside of 0..4", done.stderr
+        )
         self.assertIn("p.cgraph:3:3: error: ", done.stderr)
         done = self.cgrun(source, "--set", "k=-1", status=3)
         self.assertIn("index -1 is outside of 0..4", done.stderr)
