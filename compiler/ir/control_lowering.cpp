@@ -24,10 +24,32 @@ using cgrt::format::Value;
 
 namespace {
 
-/// So that no kernel takes long to compile.
-constexpr std::size_t most_statements_in_kernel = 64;
+/// So that no kernel takes long to compile: one that has as many takes no further statement in.
+constexpr std::size_t full_statements = 64;
+constexpr std::size_t full_arguments = 128;
 /// Of 8 bytes each: far below CUDA's limit of 32,764 bytes.
 constexpr std::size_t most_arguments = 1000;
+
+/// Source text in one line, not too long.
+std::string words(const std::string &text) {
+  std::size_t most = 100;
+  std::string line;
+  for (const char c : text) {
+    const bool is_space = c == ' ' || c == '\t' || c == '\n' || c == '\r';
+    if (!is_space) {
+      line += c;
+    } else if (!line.empty() && line.back() != ' ') {
+      line += ' ';
+    }
+  }
+  if (line.size() <= most) {
+    return line;
+  }
+  while ((static_cast<unsigned char>(line[most]) & 0xC0U) == 0x80U) {
+    --most; // not inside of a character
+  }
+  return line.substr(0, most) + "…";
+}
 
 std::string number(LoopEnd end) {
   return std::to_string(static_cast<std::uint32_t>(end)) + "u";
@@ -36,7 +58,8 @@ std::string number(LoopEnd end) {
 } // namespace
 
 DeviceCode &StatementLowering::pending(const SourceRange &range) {
-  if (target_->pending && target_->pending->statements() >= most_statements_in_kernel) {
+  if (target_->pending && (target_->pending->statements() >= full_statements ||
+                           target_->pending->arguments() >= full_arguments)) {
     flush();
   }
   if (!target_->pending) {
@@ -73,9 +96,9 @@ void StatementLowering::lower_action(const ast::AssignStatement &assignment,
   lower_assignment(assignment, frame, pending(statement.range), context_);
 }
 
-ConditionId StatementLowering::add_condition(std::string text, const SourceRange &range) {
+ConditionId StatementLowering::add_condition(const std::string &text, const SourceRange &range) {
   cgrt::format::Condition condition;
-  condition.text = std::move(text);
+  condition.text = words(text);
   condition.place = context_.files.place(range);
   context_.program.conditions.push_back(std::move(condition));
   return {static_cast<std::uint32_t>(context_.program.conditions.size() - 1)};
@@ -86,12 +109,13 @@ void StatementLowering::add_conditional(ConditionalType type, ConditionId condit
   add_node(cgrt::format::ConditionalWork{type, condition, std::move(bodies)}, statement);
 }
 
-GraphId StatementLowering::lower_body(const ast::Block &block, Frame &frame, std::string label,
-                                      const ast::Statement &statement, const Loop *loop) {
+GraphId StatementLowering::lower_body(const ast::Block &block, Frame &frame,
+                                      const std::string &label, const ast::Statement &statement,
+                                      const Loop *loop) {
   Target body;
   body.graph.name = context_.graph_names.add(target_->prefix + "body");
   body.graph.entry = false;
-  body.graph.label = std::move(label);
+  body.graph.label = words(label);
   body.graph.place = context_.files.place(statement.range);
   body.prefix = target_->prefix;
   body.is_body = true;
@@ -135,9 +159,9 @@ void StatementLowering::lower_action(const ast::IfStatement &branching,
   flush("if", statement.range);
   Bodies bodies;
   for (const ast::IfStatement::Branch *branch : branches) {
-    const std::string words = bodies.empty() ? "if " : "else if ";
+    const std::string word = bodies.empty() ? "if " : "else if ";
     bodies.push_back(lower_body(
-        branch->body, frame, is_chain ? words + frame.text(branch->condition) : "then", statement));
+        branch->body, frame, is_chain ? word + frame.text(branch->condition) : "then", statement));
   }
   if (otherwise != nullptr) {
     bodies.push_back(lower_body(*otherwise, frame, "else", statement));

@@ -105,8 +105,8 @@ private:
   void flush();
   /// The same for code that is for a statement; `what` and its line name a new kernel.
   void flush(std::string_view what, const SourceRange &range);
-  cgrt::format::ConditionId add_condition(std::string text, const SourceRange &range);
-  cgrt::format::GraphId lower_body(const ast::Block &block, Frame &frame, std::string label,
+  cgrt::format::ConditionId add_condition(const std::string &text, const SourceRange &range);
+  cgrt::format::GraphId lower_body(const ast::Block &block, Frame &frame, const std::string &label,
                                    const ast::Statement &statement, const Loop *loop = nullptr);
   void add_conditional(cgrt::format::ConditionalType type, cgrt::format::ConditionId condition,
                        cgrt::format::Bodies bodies, const ast::Statement &statement);
