@@ -27,13 +27,18 @@ struct Accesses {
 
 class GraphOrder {
 public:
-  GraphOrder(const Program &program, Polynomials &polynomials, Graph &graph)
-      : program_(program), polynomials_(polynomials), graph_(graph), uses_(graph.nodes.size(), 0) {}
+  /// `setting` tells of each graph before this one whether it sets conditions.
+  GraphOrder(const Program &program, Polynomials &polynomials, Graph &graph,
+             const std::vector<bool> &setting)
+      : program_(program), polynomials_(polynomials), graph_(graph), setting_(setting),
+        uses_(graph.nodes.size(), 0) {}
 
-  void run() {
+  /// Returns whether this graph does.
+  bool run() {
     for (std::uint32_t i = 0; i < graph_.nodes.size(); ++i) {
       order_node({i});
     }
+    return sets_any_;
   }
 
 private:
@@ -71,27 +76,52 @@ private:
 
   /// A conditional comes after the kernel that sets its condition. CUDA leaves calls of
   /// cudaGraphSetConditional undefined that may run at the same time, and says nothing of different
-  /// handles; so kernels that set conditions, and conditionals, which have such kernels in them,
-  /// come one after the other.
+  /// handles; so the nodes in which such calls happen come one after the other.
   void follow_control(NodeId id) {
-    if (!is_control(graph_.nodes[id.index])) {
+    const Node &node = graph_.nodes[id.index];
+    if (const auto *branch = std::get_if<cgrt::format::ConditionalWork>(&node.work)) {
+      const auto setter = setters_.find(branch->condition);
+      if (setter != setters_.end()) {
+        follow(setter->second);
+        setters_.erase(setter);
+      }
+    }
+    if (!sets_conditions(node)) {
       return;
     }
-    if (last_control_.valid()) {
-      causes_.emplace(last_control_, BufferId{});
-      covered_.push_back(last_control_);
+    sets_any_ = true;
+    if (last_setting_.valid()) {
+      follow(last_setting_);
     }
-    last_control_ = id;
+    last_setting_ = id;
     ++uses_[id.index];
+    if (const auto *kernel = std::get_if<cgrt::format::KernelWork>(&node.work)) {
+      for (const auto &argument : kernel->arguments) {
+        if (const auto *condition = std::get_if<cgrt::format::ConditionId>(&argument)) {
+          setters_[*condition] = id;
+          ++uses_[id.index];
+        }
+      }
+    }
   }
 
-  static bool is_control(const Node &node) {
+  /// Comes after a node that was kept for this.
+  void follow(NodeId earlier) {
+    causes_.emplace(earlier, BufferId{});
+    covered_.push_back(earlier);
+  }
+
+  /// Itself, or in one of its bodies.
+  bool sets_conditions(const Node &node) const {
+    if (const auto *branch = std::get_if<cgrt::format::ConditionalWork>(&node.work)) {
+      return std::any_of(branch->bodies.begin(), branch->bodies.end(),
+                         [this](cgrt::format::GraphId body) { return setting_[body.index]; });
+    }
     const auto *kernel = std::get_if<cgrt::format::KernelWork>(&node.work);
-    return node.kind() == cgrt::format::NodeKind::Conditional ||
-           (kernel != nullptr &&
-            std::any_of(kernel->arguments.begin(), kernel->arguments.end(), [](const auto &each) {
-              return std::holds_alternative<cgrt::format::ConditionId>(each);
-            }));
+    return kernel != nullptr &&
+           std::any_of(kernel->arguments.begin(), kernel->arguments.end(), [](const auto &each) {
+             return std::holds_alternative<cgrt::format::ConditionId>(each);
+           });
   }
 
   /// The earlier accesses that conflict. What a write covers is of no further interest: who
@@ -142,9 +172,12 @@ private:
   Graph &graph_;
   std::map<BufferId, Accesses> accesses_;
   std::map<NodeId, BufferId> causes_; ///< of the current node: the first buffer for each edge
-  NodeId last_control_;               ///< that sets a condition or has one
-  std::vector<NodeId> covered_;       ///< whose accesses the current node covers
-  std::vector<std::uint32_t> uses_;   ///< how many recorded accesses name the node
+  const std::vector<bool> &setting_; ///< for each graph before this one: whether it sets conditions
+  bool sets_any_ = false;            ///< whether this one does
+  NodeId last_setting_;              ///< the last node that does
+  std::map<cgrt::format::ConditionId, NodeId> setters_; ///< whose conditionals are still to come
+  std::vector<NodeId> covered_;                         ///< whose accesses the current node covers
+  std::vector<std::uint32_t> uses_; ///< how many recorded accesses name the node
   Reachability reachability_;
 };
 
@@ -153,8 +186,9 @@ private:
 void order_by_data(Module &module, Diagnostics &diagnostics) {
   Polynomials polynomials(module.program.exprs);
   assume_extents(polynomials, module.program);
+  std::vector<bool> setting; // bodies stand before their users
   for (Graph &graph : module.program.graphs) {
-    GraphOrder(module.program, polynomials, graph).run();
+    setting.push_back(GraphOrder(module.program, polynomials, graph, setting).run());
   }
   order_by_after(module, diagnostics);
 }
