@@ -1,6 +1,7 @@
 // Branches and loops: a kernel that sets a condition, a conditional node that it decides, and a
 // graph for each body. A loop's body ends with a kernel that sets the condition again.
 #include "ir/constant_source.h"
+#include "ir/region_relation.h"
 #include "ir/statement_lowering.h"
 
 #include <algorithm>
@@ -51,6 +52,34 @@ std::string words(const std::string &text) {
   return line.substr(0, most) + "…";
 }
 
+/// What a device expression reads, element by element where the host knows the indices.
+std::vector<Region> regions_read(ast::ExprRef root, Frame &frame) {
+  const CheckedFile &file = frame.file();
+  const std::uint32_t first = file[root].first;
+  std::vector<bool> on_device(root.index - first + 1, false);
+  std::vector<bool> is_base(on_device.size(), false);
+  for (std::uint32_t i = first; i <= root.index; ++i) {
+    const ast::Expr &expr = file[{i}];
+    bool device = expr.kind == ast::ExprKind::Index;
+    const auto look = [&](ast::ExprRef operand) {
+      device = device || (operand.valid() && on_device[operand.index - first]);
+    };
+    std::for_each(expr.operands.begin(), expr.operands.end(), look);
+    std::for_each(expr.arguments.begin(), expr.arguments.end(), look);
+    on_device[i - first] = device;
+    if (expr.kind == ast::ExprKind::Index) {
+      is_base[expr.operands[0].index - first] = true;
+    }
+  }
+  std::vector<Region> regions;
+  for (std::uint32_t i = first; i <= root.index; ++i) {
+    if (file[{i}].kind == ast::ExprKind::Index && !is_base[i - first]) {
+      regions.push_back(frame.element({i}, on_device, first).region);
+    }
+  }
+  return regions;
+}
+
 std::string number(LoopEnd end) {
   return std::to_string(static_cast<std::uint32_t>(end)) + "u";
 }
@@ -67,6 +96,22 @@ DeviceCode &StatementLowering::pending(const SourceRange &range) {
   }
   target_->pending->count_statement();
   return *target_->pending;
+}
+
+DeviceCode &StatementLowering::pending_for(const std::vector<ast::ExprRef> &expressions,
+                                           Frame &frame, const SourceRange &range) {
+  if (target_->pending) {
+    const bool feeds = std::any_of(expressions.begin(), expressions.end(), [&](ast::ExprRef root) {
+      const auto regions = regions_read(root, frame);
+      return std::any_of(regions.begin(), regions.end(), [this](const Region &region) {
+        return target_->pending->writes(region.buffer);
+      });
+    });
+    if (!feeds) {
+      flush();
+    }
+  }
+  return pending(range);
 }
 
 void StatementLowering::flush() {
@@ -155,7 +200,11 @@ void StatementLowering::lower_action(const ast::IfStatement &branching,
   const bool is_chain = branches.size() > 1;
   const ConditionId condition =
       add_condition("if " + frame.text(branches[0]->condition), statement.range);
-  set_branch(pending(statement.range), condition, branches, frame);
+  std::vector<ast::ExprRef> conditions;
+  for (const ast::IfStatement::Branch *branch : branches) {
+    conditions.push_back(branch->condition);
+  }
+  set_branch(pending_for(conditions, frame, statement.range), condition, branches, frame);
   flush("if", statement.range);
   Bodies bodies;
   for (const ast::IfStatement::Branch *branch : branches) {
@@ -214,7 +263,7 @@ void StatementLowering::lower_action(const ast::SwitchStatement &choice,
   }
   const ConditionId condition =
       add_condition("switch " + frame.text(choice.value), statement.range);
-  set_case(pending(statement.range), condition, choice, frame);
+  set_case(pending_for({choice.value}, frame, statement.range), condition, choice, frame);
   flush("switch", statement.range);
   Bodies bodies;
   for (const ast::SwitchStatement::Case &one : choice.cases) {
@@ -298,11 +347,9 @@ void StatementLowering::lower_action(const ast::LoopStatement &loop,
   const bool begins_set = loop.body_first && !loop.limit.valid() && !target_->is_body && !stop_;
   context_.program.conditions[made.condition.index].initial = begins_set ? 1 : 0;
   if (!begins_set) {
-    DeviceCode &code = pending(statement.range);
-    if (loop.body_first) {
-      made.test = {};
-    }
-    set_loop(code, made, true);
+    made.test = loop.body_first ? ast::ExprRef{} : loop.condition;
+    const std::vector<ast::ExprRef> tests(loop.body_first ? 0 : 1, loop.condition);
+    set_loop(pending_for(tests, frame, statement.range), made, true);
     made.test = loop.condition;
     flush("while", statement.range);
   }
@@ -321,7 +368,7 @@ void StatementLowering::lower_action(const ast::RepeatStatement &loop,
   }
   made.condition = add_condition("repeat " + frame.text(loop.count), statement.range);
   made.counter = hidden("remaining", ScalarType::I64);
-  set_loop(pending(statement.range), made, true);
+  set_loop(pending_for({}, frame, statement.range), made, true);
   flush("repeat", statement.range);
   const GraphId body = lower_body(loop.body, frame, "each iteration", statement, &made);
   add_conditional(ConditionalType::While, made.condition, {body}, statement);
@@ -390,18 +437,12 @@ void StatementLowering::warn_if_endless(const Loop &loop, const ast::LoopStateme
     context_.diagnostics.report(Diag::Endless, range, "this condition is never false");
     return;
   }
-  std::vector<BufferId> read;
-  const CheckedFile &file = loop.frame.file();
-  for (std::uint32_t i = file[statement.condition].first; i <= statement.condition.index; ++i) {
-    const ast::Expr &expr = file[{i}];
-    if (expr.kind == ast::ExprKind::Index && file[expr.operands[0]].kind == ast::ExprKind::Name) {
-      read.push_back(loop.frame.view(expr.operands[0]).region.buffer);
-    }
-  }
+  const std::vector<Region> read = regions_read(statement.condition, loop.frame);
   for (const cgrt::format::Node &node : context_.program[body].nodes) {
     for (const Effect &effect : effects_of(context_.program, node)) {
-      if (effect.writes &&
-          std::find(read.begin(), read.end(), effect.region.buffer) != read.end()) {
+      if (effect.writes && std::any_of(read.begin(), read.end(), [&](const Region &region) {
+            return overlap(context_.polynomials, region, effect.region) != Overlap::No;
+          })) {
         return;
       }
     }

@@ -18,6 +18,16 @@ std::string DeviceCode::add(std::string_view prefix, KernelParam param, Argument
   return params_.back().name;
 }
 
+bool DeviceCode::writes(cgrt::format::BufferId buffer) const {
+  for (std::size_t i = 0; i < params_.size(); ++i) {
+    const auto *region = std::get_if<Region>(&arguments_[i]);
+    if (region != nullptr && region->buffer == buffer && params_[i].mode != Mode::In) {
+      return true;
+    }
+  }
+  return false;
+}
+
 std::string DeviceCode::scalar(ExprId value, ScalarType type) {
   for (std::size_t i = 0; i < params_.size(); ++i) {
     const auto *known = std::get_if<ExprId>(&arguments_[i]);

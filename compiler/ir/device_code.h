@@ -19,7 +19,8 @@ public:
   std::size_t statements() const { return statements_; }
   void count_statement() { ++statements_; }
   std::size_t arguments() const { return arguments_.size(); }
-  const std::vector<cgrt::format::Argument> &all_arguments() const { return arguments_; }
+  /// Whether it writes into the buffer.
+  bool writes(cgrt::format::BufferId buffer) const;
 
   // The names by which the code knows what it is given; equal things share one.
   std::string scalar(cgrt::format::ExprId value, cgrt::ScalarType type);

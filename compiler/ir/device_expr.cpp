@@ -322,7 +322,11 @@ private:
     Part &host = part(ref);
     const auto known = context_.known(host.host, file_[ref].range, "this expression");
     if (!known) {
-      if (file_[ref].kind != ExprKind::Name && file_[ref].kind != ExprKind::Cast) {
+      // So that an error has the place and the words of the program.
+      if (host.value.type == ScalarType::Bool) {
+        context_.require(host.host, cgrt::format::Check::Relation::LessEqual, context_.integer(1),
+                         "range", "", file_[ref].range);
+      } else if (file_[ref].kind != ExprKind::Name) {
         context_.require_fits(host.host, host.value.type, "'" + frame_.text(ref) + "'",
                               file_[ref].range);
       }

@@ -108,7 +108,7 @@ View Frame::slice(const View &base, const ast::Expr &index, Dynamic *dynamic) {
       dynamic->indices.push_back({dimension, argument});
       continue;
     }
-    slice_dimension(result, dimension, part, argument);
+    slice_dimension(result, dimension, part, argument, dynamic != nullptr);
     if (part.kind == ast::ExprKind::Range) {
       result.kept.push_back(dimension);
     }
@@ -117,7 +117,7 @@ View Frame::slice(const View &base, const ast::Expr &index, Dynamic *dynamic) {
 }
 
 void Frame::slice_dimension(View &result, std::size_t dimension, const ast::Expr &part,
-                            ast::ExprRef ref) {
+                            ast::ExprRef ref, bool is_element) {
   auto &exprs = context_.program.exprs;
   const auto &buffer = context_.program[result.region.buffer];
   Range &range = result.region.ranges[dimension];
@@ -134,6 +134,9 @@ void Frame::slice_dimension(View &result, std::size_t dimension, const ast::Expr
     end = part.operands[1].valid() ? lower(part.operands[1]) : end;
   }
   const bool good = check_bounds(range, whole, begin, end, part, buffer.name);
+  if (good && is_element && whole && !is_range) {
+    require_index(begin, range.count, part, buffer.name);
+  }
   const ExprId count = !is_range || !good ? context_.integer(1)
                        : begin == zero    ? end
                                           : exprs.binary(ExprOp::Sub, end, begin);
@@ -146,6 +149,20 @@ void Frame::slice_dimension(View &result, std::size_t dimension, const ast::Expr
                                      : count;
   const bool at_begin = range.begin == zero;
   range.begin = at_begin ? begin : exprs.binary(ExprOp::Add, range.begin, begin);
+}
+
+/// Those of an element stand in a kernel with others, which the graph builder could not tell apart.
+void Frame::require_index(ExprId index, ExprId extent, const ast::Expr &part,
+                          const std::string &name) {
+  auto &exprs = context_.program.exprs;
+  if (exprs.known(index) && exprs.known(extent)) {
+    return;
+  }
+  context_.require(context_.integer(0), Check::Relation::LessEqual, index, "range",
+                   "index {right} of '" + name + "' is less than 0", part.range);
+  context_.require(index, Check::Relation::LessEqual,
+                   exprs.binary(ExprOp::Sub, extent, context_.integer(1)), "range",
+                   "index {left} of '" + name + "' is beyond the last, {right}", part.range);
 }
 
 /// Reports bounds that are known to be wrong. Those of a slice of a slice that are not known become

@@ -68,8 +68,10 @@ private:
   cgrt::format::BufferId buffer(const Symbol &symbol) const;
   cgrt::format::ExprId scalar(const Symbol &symbol);
   View slice(const View &base, const ast::Expr &index, Dynamic *dynamic);
-  void slice_dimension(View &result, std::size_t dimension, const ast::Expr &part,
-                       ast::ExprRef ref);
+  void slice_dimension(View &result, std::size_t dimension, const ast::Expr &part, ast::ExprRef ref,
+                       bool is_element);
+  void require_index(cgrt::format::ExprId index, cgrt::format::ExprId extent, const ast::Expr &part,
+                     const std::string &name);
   bool check_bounds(const cgrt::format::Range &within, bool whole, cgrt::format::ExprId begin,
                     cgrt::format::ExprId end, const ast::Expr &part, std::string_view name);
 

@@ -101,6 +101,10 @@ private:
 
   /// The code that runs before the next node: assignments and what sets conditions.
   DeviceCode &pending(const SourceRange &range);
+  /// The same for what sets a condition: assignments that do not feed these expressions go before,
+  /// for what waits for them need not wait for the condition.
+  DeviceCode &pending_for(const std::vector<ast::ExprRef> &expressions, Frame &frame,
+                          const SourceRange &range);
   /// Makes a node of the pending code, if there is any.
   void flush();
   /// The same for code that is for a statement; `what` and its line name a new kernel.

@@ -86,8 +86,8 @@ private:
                 const antlr4::Token &offending, const antlr4::misc::IntervalSet &expected) const {
     const std::string word = before.getText();
     std::string hint;
-    if (word == "break" || word == "continue") {
-      hint = "there is no '" + word + "'; say in the loop's condition when it ends";
+    if (word == "break" || word == "continue" || word == "return") {
+      hint = "there is no '" + word + "'; conditions say what runs and when a loop ends";
     } else if (parser.getContext()->getStart()->getText() == "elif") {
       hint = "write 'else if'";
     } else if (offending.getText() == "=" &&

@@ -529,8 +529,7 @@ bool ExprCheck::check_dim_index(const ast::Expr &call, ExprRef buffer, const Exp
   const auto value = constant_value(index);
   const ast::Expr &given = file_[index];
   if (!value || !value->ok() || value->value.is_float()) {
-    diagnostics_.report(Diag::NotConstant, given.range, "the index", "not a constant integer",
-                        "dim");
+    diagnostics_.report(Diag::NotConstant, given.range, text(index), "no constant integer", "dim");
     return false;
   }
   if (value->value.as_wide() < 0 || value->value.as_wide() >= static_cast<int>(dimensions)) {
@@ -542,6 +541,11 @@ bool ExprCheck::check_dim_index(const ast::Expr &call, ExprRef buffer, const Exp
 }
 
 std::optional<Outcome> ExprCheck::constant_value(ExprRef root) const {
+  for (std::uint32_t i = file_[root].first; i <= root.index; ++i) {
+    if (file_[{i}].kind == ExprKind::Index) {
+      return std::nullopt; // of an element, only the device knows
+    }
+  }
   ExprTable table;
   // Anything but a const gets a stand-in that makes the result unknown.
   const ExprId unknown = table.parameter({0}, ast::ScalarType::I64);

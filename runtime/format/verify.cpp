@@ -187,7 +187,13 @@ private:
       need_place(condition.place, "a condition");
       if (condition.limit.valid()) {
         need_integer(condition.limit, "a condition", "its limit");
+        if (!program_.reports.valid()) {
+          problem("a condition", "it has a limit and no report");
+        }
       }
+    }
+    if (program_.reports.valid() && program_.reports == program_.stops) {
+      problem("the stops", "they are the reports, too");
     }
     check_signals(program_.reports, program_.conditions.size(), "reports");
     std::size_t stops = 0;
@@ -380,6 +386,8 @@ private:
                                                                    : work.bodies.size();
     if (work.bodies.empty() || work.bodies.size() > most) {
       problem(where, "it has " + std::to_string(work.bodies.size()) + " bodies");
+    } else if (work.type == ConditionalType::While) {
+      loop_of_[work.bodies[0].index] = work.condition;
     }
   }
 
@@ -434,6 +442,7 @@ private:
     check_names(program_.graphs, "graph");
     user_.resize(program_.graphs.size());
     is_child_.resize(program_.graphs.size(), false);
+    loop_of_.resize(program_.graphs.size());
     decided_in_.resize(program_.conditions.size());
     for (graph_ = {0}; graph_.index < program_.graphs.size(); ++graph_.index) {
       const Graph &graph = program_[graph_];
@@ -468,6 +477,7 @@ private:
         return;
       }
     }
+    check_loops();
     for (const Given &given : given_) {
       if (given.condition.index >= decided_in_.size() ||
           entry[given.graph.index] != entry[decided_in_[given.condition.index].index]) {
@@ -477,14 +487,32 @@ private:
     }
   }
 
+  /// A loop whose condition nothing in it sets would never end.
+  void check_loops() {
+    std::vector<bool> set(program_.graphs.size(), false); // bodies in which their loop's is
+    for (const Given &given : given_) {
+      for (GraphId graph = given.graph; graph.valid(); graph = user_[graph.index]) {
+        const bool is_its = loop_of_[graph.index] == given.condition;
+        set[graph.index] = set[graph.index] || (is_its && given.condition.valid());
+      }
+    }
+    for (std::uint32_t index = 0; index < loop_of_.size(); ++index) {
+      if (loop_of_[index].valid() && !set[index]) {
+        problem("graph '" + program_.graphs[index].name + "'",
+                "nothing in it sets the condition of its loop");
+      }
+    }
+  }
+
   const Program &program_;
   std::size_t limit_;
   std::vector<std::string> problems_;
-  std::size_t found_ = 0;           ///< problems, those beyond the limit too
-  GraphId graph_;                   ///< under inspection
-  std::vector<GraphId> user_;       ///< of a body: the graph of its node
-  std::vector<bool> is_child_;      ///< parallel to the graphs
-  std::vector<GraphId> decided_in_; ///< the graph of each condition's node
+  std::size_t found_ = 0;            ///< problems, those beyond the limit too
+  GraphId graph_;                    ///< under inspection
+  std::vector<GraphId> user_;        ///< of a body: the graph of its node
+  std::vector<ConditionId> loop_of_; ///< of a While's body: its condition
+  std::vector<bool> is_child_;       ///< parallel to the graphs
+  std::vector<GraphId> decided_in_;  ///< the graph of each condition's node
   struct Given {
     ConditionId condition;
     GraphId graph;

@@ -42,7 +42,8 @@ std::vector<std::string> Executable::State::take_reports(SourceLocation &where) 
     }
     reports.push_back(text + (end == format::LoopEnd::Limit
                                   ? " was ended after " + std::to_string(loop.limit) +
-                                        " iterations, its max, and its condition still holds"
+                                        (loop.limit == 1 ? " iteration" : " iterations") +
+                                        ", its max, and its condition still holds"
                                   : " was stopped, as asked"));
   }
   if (stop != nullptr) {

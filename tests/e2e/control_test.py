@@ -338,6 +338,34 @@ graph main {
         self.assertIn("index -1 is outside of 0..4", done.stderr)
 
 
+    def test_errors_of_params_stand_where_they_are_made(self):
+        """Also where several statements are one kernel."""
+        text = """
+param n: i32; param m: i32 = 1;
+host out r: i32[4]; device x: i32[4];
+graph main {
+  fill x <- 0;
+  x[0] = 3;
+  x[n] = 4;
+  if (x[0] == 3 && 10 / m > 1) { x[1] = 2; }
+  while (x[2] < 2) max 3 {
+    x[2] = x[2] + 1;
+    x[n + 1] = 4;
+  }
+  copy r <- x;
+}"""
+        source = self.write("p.cgraph", text)
+        for n, m, place, message in (
+            (4, 1, "7:5", "index 4 of 'x' is beyond the last, 3 [range]"),
+            (3, 1, "11:7", "index 4 of 'x' is beyond the last, 3 [range]"),
+            (-1, 1, "7:5", "index -1 of 'x' is less than 0 [range]"),
+            (1, 0, "8:20", "division by zero [range]"),
+        ):
+            done = self.cgrun(source, "--set", f"n={n}", "--set", f"m={m}", status=1)
+            self.assertIn(f"p.cgraph:{place}: error: {message}", done.stderr)
+        self.assertEqual(self.values(source, "--set", "n=0"), [4, 4, 2, 0])
+
+
 class StopTest(ControlTest):
     ENDLESS = """
 host out r: i64[1]; device x: i64[1];
@@ -368,6 +396,32 @@ host out r: i64[1]; device x: i64[1];
         quick = self.ENDLESS.replace("true", "x[0] < 10")
         status, _ = self.interrupt(quick, "--repeat", 10**9)
         self.assertEqual(status, 130)
+
+    def test_ctrl_c_ends_the_list_of_graphs(self):
+        if harness.DEVICE != "host":
+            self.skipTest("a GPU has the whole list in its queue at once")
+        status, errors = self.interrupt(
+            self.ENDLESS.replace("device x", "device y: i64[1]; device x")
+            + "graph later { while (true) { y[0] = y[0] + 1; } }",
+            "--graph", "main,later", "--out", "r=r.npy",
+        )  # fmt: skip
+        self.assertEqual(status, 130, errors)
+        self.assertTrue(os.path.exists(self.path("r.npy")))
+
+    def test_every_loop_is_reported_and_counted(self):
+        source = self.write(
+            "p.cgraph",
+            "host inout r: i64[2]; device x: i64[2];\n"
+            "graph a { copy x <- r; while (true) max 3 { x[0] = x[0] + 1; } copy r <- x; }\n"
+            "graph b { copy x <- r; while (true) max 1 { x[1] = x[1] + 1; } copy r <- x; }",
+        )
+        done = self.cgrun(
+            source, "--graph", "a,b", "--repeat", 5, "--in", "r=zeros", "--out", "r=r.npy", status=3
+        )
+        self.assertIn("p.cgraph:2:24: error: while true was ended after 3 iterations", done.stderr)
+        self.assertIn("p.cgraph:3:24: error: while true was ended after 1 iteration,", done.stderr)
+        self.assertRegex(done.stdout, r"\b1 launch\b")
+        self.assertEqual(np.load(self.path("r.npy")).tolist(), [3, 1])
 
     def test_without_cancellable_ctrl_c_ends_at_once(self):
         if harness.DEVICE != "host":

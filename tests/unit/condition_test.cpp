@@ -7,6 +7,7 @@
 
 #include <gmock/gmock.h>
 
+#include <algorithm>
 #include <functional>
 
 namespace cgrt::format {
@@ -169,6 +170,7 @@ TEST(Conditions, TheVerifierFindsEachBrokenRule) {
       {"decides no node",
        [](Program &p) {
          p.conditions.push_back({});
+         p.conditions[0].limit = {};
          p.reports = {};
        }},
       {"given a condition of another graph",
@@ -201,6 +203,18 @@ TEST(Conditions, TheVerifierFindsEachBrokenRule) {
       {"is not private mapped u32 host memory",
        [](Program &p) { p.graphs[find(p, "main").index].stop = 1; }},
       {"there is no buffer for them", [](Program &p) { p.stops = {}; }},
+      {"it has a limit and no report", [](Program &p) { p.reports = {}; }},
+      {"they are the reports, too", [](Program &p) { p.stops = p.reports; }},
+      {"nothing in it sets the condition of its loop",
+       [](Program &p) { // but that of the branch in it twice
+         const GraphId body = conditionals(p, "main")[0]->bodies[0];
+         for (Node &node : p.graphs[body.index].nodes) {
+           if (auto *work = std::get_if<KernelWork>(&node.work)) {
+             std::replace(work->arguments.begin(), work->arguments.end(), Argument{ConditionId{0}},
+                          Argument{ConditionId{1}});
+           }
+         }
+       }},
       {"only an entry graph is asked to stop",
        [](Program &p) { p.graphs[conditionals(p, "main")[0]->bodies[0].index].stop = 0; }},
   };

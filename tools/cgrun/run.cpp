@@ -18,7 +18,7 @@
 
 #include <algorithm>
 #include <map>
-#include <optional>
+#include <span>
 #include <utility>
 
 namespace cgrun {
@@ -134,9 +134,9 @@ double median(std::vector<double> values) {
   return *middle;
 }
 
-/// Waits for all graphs; the first report of loops that ended before their conditions did.
-std::optional<cgrt::Error> wait(std::vector<cgrt::Executable> &graphs) {
-  std::optional<cgrt::Error> stopped;
+/// Waits for the graphs; the reports of loops that ended before their conditions did.
+std::vector<cgrt::Error> wait(std::span<cgrt::Executable> graphs) {
+  std::vector<cgrt::Error> reports;
   for (cgrt::Executable &graph : graphs) {
     try {
       graph.wait();
@@ -144,16 +144,16 @@ std::optional<cgrt::Error> wait(std::vector<cgrt::Executable> &graphs) {
       if (error.code() != cgrt::ErrorCode::Stopped) {
         throw;
       }
-      stopped = stopped ? stopped : error;
+      reports.push_back(error);
     }
   }
-  return stopped;
+  return reports;
 }
 
-/// Launches the graphs in order, `repeat` times, and waits each time, until a loop has been ended.
-/// Returns the exit status.
+/// Launches the graphs in order, `repeat` times, and waits each time, until a loop has been ended
+/// or Ctrl-C asks for the end. Returns the exit status; `report` gets times and the launches made.
 int launch(std::vector<cgrt::Executable> &graphs, std::uint64_t repeat, Progress &progress,
-           Times &times) {
+           Report &report) {
   // Enough for a median; a run of any length keeps its memory.
   constexpr std::size_t max_samples = 1'000'000;
   std::vector<double> launch_us, total_us;
@@ -161,20 +161,22 @@ int launch(std::vector<cgrt::Executable> &graphs, std::uint64_t repeat, Progress
   const StopOnInterrupt interrupt(graphs);
   for (std::uint64_t i = 0; i < repeat; ++i) {
     const Stopwatch watch;
-    for (cgrt::Executable &graph : graphs) {
-      graph.launch();
+    std::size_t begun = 0;
+    for (; begun < graphs.size() && !StopOnInterrupt::interrupted(); ++begun) {
+      graphs[begun].launch();
     }
     const double launched = watch.microseconds();
-    const std::optional<cgrt::Error> stopped = wait(graphs);
+    const std::vector<cgrt::Error> reports = wait(std::span(graphs).first(begun));
+    report.launches = i + 1;
     if (launch_us.size() < max_samples) {
       launch_us.push_back(launched);
       total_us.push_back(watch.microseconds());
     }
     progress.step();
-    if (stopped) {
+    for (const cgrt::Error &error : reports) {
       progress.end();
-      print_error(*stopped);
-      status = status_of(stopped->code());
+      print_error(error);
+      status = status_of(error.code());
     }
     if (StopOnInterrupt::interrupted()) {
       status = interrupted_status;
@@ -183,8 +185,8 @@ int launch(std::vector<cgrt::Executable> &graphs, std::uint64_t repeat, Progress
       break;
     }
   }
-  times.launch = median(std::move(launch_us));
-  times.total = median(std::move(total_us));
+  report.times.launch = median(std::move(launch_us));
+  report.times.total = median(std::move(total_us));
   return status;
 }
 
@@ -269,7 +271,7 @@ int run(const Options &options) {
   progress.begin("building " + report.graph);
   std::vector<cgrt::Executable> graphs = build(instance, options, report);
   progress.begin("launching " + report.graph, options.repeat);
-  const int launched = launch(graphs, options.repeat, progress, report.times);
+  const int launched = launch(graphs, options.repeat, progress, report);
 
   progress.begin("reading the outputs");
   const Contents contents = read_outputs(program, instance, report);
