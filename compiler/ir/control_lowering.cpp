@@ -201,6 +201,7 @@ void StatementLowering::lower_action(const ast::IfStatement &branching,
   const ConditionId condition =
       add_condition("if " + frame.text(branches[0]->condition), statement.range);
   std::vector<ast::ExprRef> conditions;
+  conditions.reserve(branches.size());
   for (const ast::IfStatement::Branch *branch : branches) {
     conditions.push_back(branch->condition);
   }
