@@ -43,8 +43,12 @@ template <typename T> __device__ inline T mul(T a, T b) {
   return static_cast<T>(static_cast<U>(a) * static_cast<U>(b));
 }
 #ifdef __CUDACC_RTC__
-template <> __device__ inline float mul<float>(float a, float b) { return __fmul_rn(a, b); }
-template <> __device__ inline double mul<double>(double a, double b) { return __dmul_rn(a, b); }
+template <> __device__ inline float mul<float>(float a, float b) {
+  return __fmul_rn(a, b);
+}
+template <> __device__ inline double mul<double>(double a, double b) {
+  return __dmul_rn(a, b);
+}
 #endif
 template <typename T> __device__ inline T neg(T a) {
   if constexpr (Traits<T>::floating) {
@@ -57,13 +61,16 @@ template <typename T> __device__ inline T div(T a, T b) {
   if constexpr (Traits<T>::floating) {
     return a / b;
   } else {
-    if (b == T(0)) return T(0);
-    if (T(-1) < T(0) && b == T(-1)) return neg<T>(a); // the least value has no opposite
+    if (b == T(0))
+      return T(0);
+    if (T(-1) < T(0) && b == T(-1))
+      return neg<T>(a); // the least value has no opposite
     return a / b;
   }
 }
 template <typename T> __device__ inline T rem(T a, T b) {
-  if (b == T(0) || (T(-1) < T(0) && b == T(-1))) return T(0);
+  if (b == T(0) || (T(-1) < T(0) && b == T(-1)))
+    return T(0);
   return a % b;
 }
 template <typename T> __device__ inline T shl(T a, long long count) {
@@ -74,16 +81,36 @@ template <typename T> __device__ inline T shr(T a, long long count) {
   const bool inside = count >= 0 && count < static_cast<long long>(8 * sizeof(T));
   return inside ? static_cast<T>(a >> count) : a < T(0) ? static_cast<T>(-1) : T(0);
 }
-template <typename T> __device__ inline T bitand_(T a, T b) { return a & b; }
-template <typename T> __device__ inline T bitxor_(T a, T b) { return a ^ b; }
-template <typename T> __device__ inline T bitor_(T a, T b) { return a | b; }
-template <typename T> __device__ inline T bitnot_(T a) { return ~a; }
-template <typename T> __device__ inline bool lt(T a, T b) { return a < b; }
-template <typename T> __device__ inline bool le(T a, T b) { return a <= b; }
-template <typename T> __device__ inline bool gt(T a, T b) { return a > b; }
-template <typename T> __device__ inline bool ge(T a, T b) { return a >= b; }
-template <typename T> __device__ inline bool eq(T a, T b) { return a == b; }
-template <typename T> __device__ inline bool ne(T a, T b) { return a != b; }
+template <typename T> __device__ inline T bitand_(T a, T b) {
+  return a & b;
+}
+template <typename T> __device__ inline T bitxor_(T a, T b) {
+  return a ^ b;
+}
+template <typename T> __device__ inline T bitor_(T a, T b) {
+  return a | b;
+}
+template <typename T> __device__ inline T bitnot_(T a) {
+  return ~a;
+}
+template <typename T> __device__ inline bool lt(T a, T b) {
+  return a < b;
+}
+template <typename T> __device__ inline bool le(T a, T b) {
+  return a <= b;
+}
+template <typename T> __device__ inline bool gt(T a, T b) {
+  return a > b;
+}
+template <typename T> __device__ inline bool ge(T a, T b) {
+  return a >= b;
+}
+template <typename T> __device__ inline bool eq(T a, T b) {
+  return a == b;
+}
+template <typename T> __device__ inline bool ne(T a, T b) {
+  return a != b;
+}
 template <typename T> __device__ inline T min_(T a, T b) {
   if constexpr (Traits<T>::floating) {
     return a != a || b < a ? b : a; // of a number and a NaN the number
@@ -115,7 +142,8 @@ template <typename T> __device__ inline T ceildiv(T a, T b) {
 }
 template <typename T> __device__ inline T pow2ceil(T a) {
   typename Traits<T>::Unsigned power = 1;
-  while (T(1) < a && power != 0 && power < static_cast<typename Traits<T>::Unsigned>(a)) power <<= 1;
+  while (T(1) < a && power != 0 && power < static_cast<typename Traits<T>::Unsigned>(a))
+    power <<= 1;
   return static_cast<T>(power);
 }
 
@@ -128,9 +156,12 @@ template <typename To, typename From> struct Conversion {
       constexpr unsigned long long greatest = ~0ULL >> (64 - bits);
       constexpr double above = static_cast<double>(1ULL << (bits - 1)) * 2.0;
       const double wide = value;
-      if (wide != wide) return To(0);
-      if (wide >= above) return static_cast<To>(greatest);
-      if (wide <= (is_signed ? -above : 0.0)) return static_cast<To>(is_signed ? ~greatest : 0);
+      if (wide != wide)
+        return To(0);
+      if (wide >= above)
+        return static_cast<To>(greatest);
+      if (wide <= (is_signed ? -above : 0.0))
+        return static_cast<To>(is_signed ? ~greatest : 0);
       return static_cast<To>(wide);
     } else {
       return static_cast<To>(value);

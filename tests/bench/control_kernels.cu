@@ -14,11 +14,13 @@ __device__ unsigned goes_on(int it, int n) {
 } // namespace
 
 extern "C" __global__ void put(int value, int *it) {
-  if (threadIdx.x == 0) it[0] = value;
+  if (threadIdx.x == 0)
+    it[0] = value;
 }
 
 extern "C" __global__ void step(int *it) {
-  if (threadIdx.x == 0) it[0] += 1;
+  if (threadIdx.x == 0)
+    it[0] += 1;
 }
 
 extern "C" __global__ void add(int *x) {
@@ -27,7 +29,8 @@ extern "C" __global__ void add(int *x) {
 
 // A loop's condition, it[0] < n.
 extern "C" __global__ void set_less(cudaGraphConditionalHandle loop, int n, const int *it) {
-  if (threadIdx.x == 0) cudaGraphSetConditional(loop, goes_on(it[0], n));
+  if (threadIdx.x == 0)
+    cudaGraphSetConditional(loop, goes_on(it[0], n));
 }
 
 extern "C" __global__ void step_and_set(cudaGraphConditionalHandle loop, int n, int *it) {
@@ -58,9 +61,11 @@ extern "C" __global__ void put_and_set(cudaGraphConditionalHandle loop, int n, i
 
 extern "C" __global__ void set_greater(cudaGraphConditionalHandle branch, int limit,
                                        const int *it) {
-  if (threadIdx.x == 0) cudaGraphSetConditional(branch, it[0] > limit ? 1U : 0U);
+  if (threadIdx.x == 0)
+    cudaGraphSetConditional(branch, it[0] > limit ? 1U : 0U);
 }
 
 extern "C" __global__ void set_case(cudaGraphConditionalHandle choice, const int *it) {
-  if (threadIdx.x == 0) cudaGraphSetConditional(choice, static_cast<unsigned>(it[0]));
+  if (threadIdx.x == 0)
+    cudaGraphSetConditional(choice, static_cast<unsigned>(it[0]));
 }
