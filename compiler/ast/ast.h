@@ -60,6 +60,18 @@ struct Expr {
   std::vector<ExprRef> arguments;
 };
 
+/// What it is made of, in order.
+template <typename Visit> void for_each_operand(const Expr &expr, const Visit &visit) {
+  for (const ExprRef operand : expr.operands) {
+    if (operand.valid()) {
+      visit(operand);
+    }
+  }
+  for (const ExprRef argument : expr.arguments) {
+    visit(argument);
+  }
+}
+
 /// `@priority(-1)`
 struct Attribute {
   Name name;

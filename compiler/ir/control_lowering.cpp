@@ -52,34 +52,6 @@ std::string words(const std::string &text) {
   return line.substr(0, most) + "…";
 }
 
-/// What a device expression reads, element by element where the host knows the indices.
-std::vector<Region> regions_read(ast::ExprRef root, Frame &frame) {
-  const CheckedFile &file = frame.file();
-  const std::uint32_t first = file[root].first;
-  std::vector<bool> on_device(root.index - first + 1, false);
-  std::vector<bool> is_base(on_device.size(), false);
-  for (std::uint32_t i = first; i <= root.index; ++i) {
-    const ast::Expr &expr = file[{i}];
-    bool device = expr.kind == ast::ExprKind::Index;
-    const auto look = [&](ast::ExprRef operand) {
-      device = device || (operand.valid() && on_device[operand.index - first]);
-    };
-    std::for_each(expr.operands.begin(), expr.operands.end(), look);
-    std::for_each(expr.arguments.begin(), expr.arguments.end(), look);
-    on_device[i - first] = device;
-    if (expr.kind == ast::ExprKind::Index) {
-      is_base[expr.operands[0].index - first] = true;
-    }
-  }
-  std::vector<Region> regions;
-  for (std::uint32_t i = first; i <= root.index; ++i) {
-    if (file[{i}].kind == ast::ExprKind::Index && !is_base[i - first]) {
-      regions.push_back(frame.element({i}, on_device, first).region);
-    }
-  }
-  return regions;
-}
-
 std::string number(LoopEnd end) {
   return std::to_string(static_cast<std::uint32_t>(end)) + "u";
 }
@@ -129,8 +101,8 @@ void StatementLowering::flush(std::string_view what, const SourceRange &range) {
   }
   const cgrt::format::Place place = context_.files.place(range);
   cgrt::format::Node node;
-  node.work = code.finish(std::string(what) + "." + std::to_string(place.line), range,
-                          launches_.kernels(), context_);
+  node.work =
+      code.finish(std::string(what) + "." + std::to_string(place.line), range, kernels_, context_);
   node.place = place;
   target_->graph.nodes.push_back(std::move(node));
   target_->places.push_back(range);

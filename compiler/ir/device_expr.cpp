@@ -8,6 +8,7 @@
 
 #include <algorithm>
 #include <limits>
+#include <set>
 
 namespace cgc {
 
@@ -17,6 +18,7 @@ using cgrt::MemorySpace;
 using cgrt::ScalarType;
 using cgrt::format::ExprId;
 using cgrt::format::ExprOp;
+using cgrt::format::Region;
 using cgrt::format::Value;
 using cgrt::format::ValueKind;
 
@@ -24,10 +26,6 @@ namespace {
 
 /// Beyond these, literals stand in the code.
 constexpr std::size_t most_constant_arguments = 64;
-
-bool is_small_float(ScalarType type) {
-  return type == ScalarType::F16 || type == ScalarType::BF16;
-}
 
 std::string cpp(ScalarType type) {
   return std::string(cpp_spelling(type));
@@ -116,28 +114,32 @@ std::string_view function_name(ExprOp op) {
   }
 }
 
+/// The value as that type; 16-bit floats are classes.
+std::string converted(ScalarType type, const DeviceValue &value) {
+  return is_small_float(type) ? "static_cast<" + cpp(type) + ">(static_cast<" +
+                                    cpp(promoted(value.type)) + ">(" + value.text + "))"
+                              : "cg_expr::to<" + cpp(type) + ">(" + value.text + ")";
+}
+
 class DeviceExprLowering {
 public:
   DeviceExprLowering(ExprRef root, Frame &frame, DeviceCode &code, LoweringContext &context)
       : frame_(frame), file_(frame.file()), code_(code), context_(context), root_(root),
-        first_(file_[root].first), parts_(root.index - first_ + 1),
-        on_device_(root.index - first_ + 1, false) {}
+        on_device_(file_, root), first_(file_[root].first), parts_(root.index - first_ + 1) {
+    find_dynamic();
+  }
 
   /// Of the whole expression.
   DeviceValue value() {
-    prepare();
-    wanted_root();
+    part(root_).wanted = true;
+    spread_wants();
     emit();
     return part(root_).value;
   }
 
   /// The element that the expression is, for writing.
   std::string target() {
-    prepare();
-    for (const ExprRef subscript : file_[root_].arguments) {
-      want(subscript);
-    }
-    want_subscripts(file_[root_].operands[0]);
+    want_subscripts(root_);
     spread_wants();
     emit();
     return element(root_, false, true);
@@ -161,55 +163,33 @@ private:
   };
 
   Part &part(ExprRef ref) { return parts_[ref.index - first_]; }
-  bool on_device(ExprRef ref) const { return on_device_[ref.index - first_]; }
+  bool on_device(ExprRef ref) const { return on_device_.has(ref); }
 
   template <typename Visit> void for_each_operand(ExprRef ref, const Visit &visit) const {
-    const ast::Expr &expr = file_[ref];
-    for (const ExprRef operand : expr.operands) {
-      if (operand.valid()) {
-        visit(operand);
-      }
-    }
-    for (const ExprRef argument : expr.arguments) {
-      visit(argument);
-    }
+    ast::for_each_operand(file_[ref], visit);
   }
 
-  void prepare() {
+  void find_dynamic() {
     for (std::uint32_t i = first_; i <= root_.index; ++i) {
-      const ExprRef ref{i};
-      bool device = file_[ref].kind == ExprKind::Index;
-      for_each_operand(ref, [&](ExprRef operand) {
-        device = device || on_device(operand);
-        part(ref).dynamic = part(ref).dynamic || part(operand).dynamic;
-      });
-      on_device_[i - first_] = device;
-      if (file_[ref].kind == ExprKind::Index) {
-        for (const ExprRef subscript : file_[ref].arguments) {
-          part(ref).dynamic = part(ref).dynamic || on_device(subscript);
+      bool dynamic = false;
+      for_each_operand({i}, [&](ExprRef operand) { dynamic = dynamic || part(operand).dynamic; });
+      if (file_[{i}].kind == ExprKind::Index) {
+        for (const ExprRef subscript : file_[{i}].arguments) {
+          dynamic = dynamic || on_device(subscript);
         }
       }
+      part({i}).dynamic = dynamic;
     }
   }
 
-  void want(ExprRef ref) {
-    // The host's subscripts are part of the region.
-    part(ref).wanted = on_device(ref);
-  }
-
-  /// Of `x[i[0]][j]` the element is one thing, with subscripts in several places.
-  void want_subscripts(ExprRef base) {
-    while (file_[base].kind == ExprKind::Index) {
-      for (const ExprRef subscript : file_[base].arguments) {
-        want(subscript);
+  /// Of `x[i[0]][j]` the element is one thing, with subscripts in several places. The host's are
+  /// part of the region.
+  void want_subscripts(ExprRef element) {
+    for (; file_[element].kind == ExprKind::Index; element = file_[element].operands[0]) {
+      for (const ExprRef subscript : file_[element].arguments) {
+        part(subscript).wanted = on_device(subscript);
       }
-      base = file_[base].operands[0];
     }
-  }
-
-  void wanted_root() {
-    part(root_).wanted = true;
-    spread_wants();
   }
 
   void spread_wants() {
@@ -219,10 +199,7 @@ private:
         continue;
       }
       if (file_[ref].kind == ExprKind::Index) {
-        for (const ExprRef subscript : file_[ref].arguments) {
-          want(subscript);
-        }
-        want_subscripts(file_[ref].operands[0]);
+        want_subscripts(ref);
       } else {
         for_each_operand(ref, [&](ExprRef operand) { part(operand).wanted = true; });
       }
@@ -351,7 +328,7 @@ private:
   const Element &element_of(ExprRef ref) {
     std::optional<Element> &known = part(ref).element;
     if (!known) {
-      known = frame_.element(ref, on_device_, first_); // which reports, so once
+      known = frame_.element(ref, on_device_); // which reports, so once
     }
     return *known;
   }
@@ -397,13 +374,9 @@ private:
       code_.line(cpp(result.type) + " " + result.text + ";");
       code_.line("if (" + condition + ") {");
     } else {
-      close_with(result, part(expr.operands[1]).value);
+      code_.line(result.text + " = " + part(expr.operands[1]).value.text + ";");
       code_.line("} else {");
     }
-  }
-
-  void close_with(const DeviceValue &result, const DeviceValue &operand) {
-    code_.line(result.text + " = " + operand.text + ";");
   }
 
   void emit(ExprRef ref) {
@@ -466,11 +439,8 @@ private:
 
   /// A 16-bit float computes on as float.
   static std::string cast(ScalarType type, const DeviceValue &value) {
-    if (is_small_float(type)) {
-      return "static_cast<float>(static_cast<" + cpp(type) + ">(static_cast<" +
-             cpp(promoted(value.type)) + ">(" + value.text + ")))";
-    }
-    return "cg_expr::to<" + cpp(type) + ">(" + value.text + ")";
+    const std::string result = converted(type, value);
+    return is_small_float(type) ? "static_cast<float>(" + result + ")" : result;
   }
 
   std::string element(ExprRef ref, bool reads, bool writes) {
@@ -514,9 +484,9 @@ private:
   DeviceCode &code_;
   LoweringContext &context_;
   ExprRef root_;
+  DeviceParts on_device_;
   std::uint32_t first_;
   std::vector<Part> parts_; ///< of the expressions from first_ to root_
-  std::vector<bool> on_device_;
   std::vector<Opening> openings_;
 };
 
@@ -526,17 +496,24 @@ std::string DeviceValue::truth() const {
   return type == ScalarType::Bool ? text : "(" + text + " != 0)";
 }
 
-bool reads_elements(const Frame &frame, ExprRef root) {
-  for (std::uint32_t i = frame.file()[root].first; i <= root.index; ++i) {
-    if (frame.file()[{i}].kind == ExprKind::Index) {
-      return true;
+std::vector<Region> regions_read(ExprRef root, Frame &frame) {
+  const CheckedFile &file = frame.file();
+  const DeviceParts on_device(file, root);
+  std::set<ExprRef> bases; // of other elements
+  std::vector<Region> regions;
+  for (std::uint32_t i = root.index + 1; i-- > file[root].first;) {
+    if (file[{i}].kind == ExprKind::Index) {
+      bases.insert(file[{i}].operands[0]);
+      if (!bases.contains({i})) {
+        regions.push_back(frame.element({i}, on_device).region);
+      }
     }
   }
-  return false;
+  return regions;
 }
 
 std::optional<Value> constant_value(ExprRef root, Frame &frame, LoweringContext &context) {
-  if (reads_elements(frame, root)) {
+  if (DeviceParts(frame.file(), root).has(root)) {
     return std::nullopt;
   }
   return context.known(frame.lower(root), frame.range(root), "this expression");
@@ -552,12 +529,7 @@ void lower_assignment(const ast::AssignStatement &assignment, Frame &frame, Devi
   const DeviceValue value = lower_device_expr(assignment.value, frame, code, context);
   DeviceExprLowering written(assignment.target, frame, code, context);
   const std::string target = written.target();
-  const ScalarType type = written.target_type();
-  const std::string converted = is_small_float(type)
-                                    ? "static_cast<" + cpp(type) + ">(static_cast<" +
-                                          cpp(promoted(value.type)) + ">(" + value.text + "))"
-                                    : "cg_expr::to<" + cpp(type) + ">(" + value.text + ")";
-  code.line(target + " = " + converted + ";");
+  code.line(target + " = " + converted(written.target_type(), value) + ";");
 }
 
 } // namespace cgc

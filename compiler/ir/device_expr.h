@@ -19,8 +19,8 @@ struct DeviceValue {
   std::string truth() const;
 };
 
-/// Whether the expression reads elements of buffers, so that only the device knows it.
-bool reads_elements(const Frame &frame, ast::ExprRef root);
+/// What the expression reads, element by element where the host knows the indices.
+std::vector<cgrt::format::Region> regions_read(ast::ExprRef root, Frame &frame);
 
 /// The value of one that is constant. A fault is reported.
 std::optional<cgrt::format::Value> constant_value(ast::ExprRef root, Frame &frame,

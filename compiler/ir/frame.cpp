@@ -75,8 +75,8 @@ std::optional<std::int64_t> Frame::constant_integer(ast::ExprRef root, std::stri
   return static_cast<std::int64_t>(bits.bits);
 }
 
-Element Frame::element(ast::ExprRef root, const std::vector<bool> &on_device, std::uint32_t first) {
-  Dynamic dynamic = {on_device, first, {}};
+Element Frame::element(ast::ExprRef root, const DeviceParts &on_device) {
+  Dynamic dynamic = {on_device, {}};
   const View whole = view(root, &dynamic);
   return {whole.region, std::move(dynamic.indices)};
 }
@@ -104,7 +104,7 @@ View Frame::slice(const View &base, const ast::Expr &index, Dynamic *dynamic) {
     }
     const ast::ExprRef argument = index.arguments[i];
     const ast::Expr &part = file_[argument];
-    if (dynamic != nullptr && dynamic->on_device[argument.index - dynamic->first]) {
+    if (dynamic != nullptr && dynamic->on_device.has(argument)) {
       dynamic->indices.push_back({dimension, argument});
       continue;
     }

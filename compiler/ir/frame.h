@@ -1,6 +1,7 @@
 // What the names of one file stand for while its statements are lowered.
 #pragma once
 
+#include "ir/device_parts.h"
 #include "ir/lowering_context.h"
 #include "ir/view.h"
 #include "sema/host_expr.h"
@@ -44,7 +45,7 @@ public:
   /// Reports slices that are out of range.
   View view(ast::ExprRef root) { return view(root, nullptr); }
   /// An element: of a dimension whose subscript the device computes, the view has all.
-  Element element(ast::ExprRef root, const std::vector<bool> &on_device, std::uint32_t first);
+  Element element(ast::ExprRef root, const DeviceParts &on_device);
   /// An expression that has to be constant; nothing after reporting, as of `user`, that it is not.
   std::optional<std::int64_t> constant_integer(ast::ExprRef root, std::string_view user);
 
@@ -59,8 +60,7 @@ public:
 private:
   /// What tells subscripts that the device computes, and takes them.
   struct Dynamic {
-    const std::vector<bool> &on_device;
-    std::uint32_t first;
+    const DeviceParts &on_device;
     std::vector<Element::Index> indices;
   };
 

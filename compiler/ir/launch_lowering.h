@@ -21,8 +21,6 @@ public:
   LaunchLowering(LoweringContext &context, KernelInstances &kernels)
       : context_(context), kernels_(kernels) {}
 
-  KernelInstances &kernels() { return kernels_; }
-
   cgrt::format::KernelWork lower(const ast::LaunchStatement &launch, Frame &frame,
                                  const LaunchAttributes &attributes);
 

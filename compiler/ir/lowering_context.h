@@ -55,7 +55,8 @@ struct LoweringContext {
   /// The main file's buffers of file scope, by their index in its tree.
   std::unordered_map<std::uint32_t, cgrt::format::BufferId> file_buffers;
   std::set<cgrt::format::BufferId> local_buffers; ///< those that blocks declare
-  /// Those that statements with an error may write.
+  /// Those that statements with an error may write, and the compiler's own: not checked for reads
+  /// of what nothing has written.
   std::set<cgrt::format::BufferId> unsure_buffers;
   UniqueNames buffer_names, kernel_names, kernel_symbols, graph_names;
 

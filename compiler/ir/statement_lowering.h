@@ -20,8 +20,8 @@ class StatementLowering {
 public:
   StatementLowering(LoweringContext &context, KernelInstances &kernels,
                     std::uint64_t max_statements)
-      : context_(context), max_statements_(max_statements), launches_(context, kernels),
-        memory_(context, kernels) {}
+      : context_(context), kernels_(kernels), max_statements_(max_statements),
+        launches_(context, kernels), memory_(context, kernels) {}
 
   /// Adds the graph to the program, behind its child graphs.
   void lower(const ast::Graph &graph);
@@ -137,6 +137,7 @@ private:
   cgrt::format::GraphId finish(Target target);
 
   LoweringContext &context_;
+  KernelInstances &kernels_;
   std::uint64_t max_statements_;
   LaunchLowering launches_;
   MemoryLowering memory_;

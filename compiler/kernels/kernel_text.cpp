@@ -70,10 +70,6 @@ std::array<std::string_view, 4> names_of_small_float(ScalarType type) {
   return {"nv_bfloat16", "nv_bfloat162", "__nv_bfloat16", "__nv_bfloat162"};
 }
 
-bool is_small_float(ScalarType type) {
-  return type == ScalarType::F16 || type == ScalarType::BF16;
-}
-
 /// Type parameters as type names.
 std::string replace_types(std::string text, const KernelSource &source) {
   for (const auto &[name, type] : source.types) {
@@ -110,6 +106,10 @@ std::string name_for(const CodeUnit &unit, KernelId kernel, FileId file) {
 }
 
 } // namespace
+
+bool is_small_float(ScalarType type) {
+  return type == ScalarType::F16 || type == ScalarType::BF16;
+}
 
 std::string_view cpp_spelling(ScalarType type) {
   const auto *found = std::find_if(type_names.begin(), type_names.end(),

@@ -11,6 +11,9 @@ namespace cgc {
 /// The C++ spelling of a type in kernel code: "int", "long long", "__half".
 std::string_view cpp_spelling(cgrt::ScalarType type);
 
+/// Whether it is f16 or bf16, which are classes in kernel code.
+bool is_small_float(cgrt::ScalarType type);
+
 /// Whether a parameter or a text of the unit has this type.
 bool uses_type(const CodeUnit &unit, cgrt::ScalarType type);
 
