@@ -203,15 +203,15 @@ private:
       }
       stops = std::max(stops, graph.stop ? std::size_t{*graph.stop} + 1 : 0);
     }
+    if (stops != 0 && !program_.stops.valid()) {
+      problem("the stops", "there is no buffer for them");
+    }
     check_signals(program_.stops, stops, "stops");
   }
 
   /// One of the two buffers through which graphs and cgrt talk.
   void check_signals(BufferId id, std::size_t elements, const std::string &what) {
     if (!id.valid()) {
-      if (what == "stops" && elements != 0) {
-        problem("the stops", "there is no buffer for them");
-      }
       return;
     }
     if (id.index >= program_.buffers.size()) {

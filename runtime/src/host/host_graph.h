@@ -83,7 +83,7 @@ private:
   void run(const CopyParams &params);
   void run(const FillParams &params);
   void run(const ChildParams &) {}
-  void run(const ConditionalParams &) {}
+  void run(const ConditionalParams &) {} // run_bodies() has run it
   void run_bodies(const ConditionalParams &params, const HostNode &node);
 
   KernelRunner &kernels_;
