@@ -17,6 +17,7 @@ declaration
   | attribute* kernelDeclaration
   | cudaDeclaration
   | defDeclaration
+  | attribute* callableDeclaration
   | attribute* graphDeclaration
   ;
 
@@ -55,6 +56,8 @@ kernelBody : CUDA RAW_BODY | origin=(SOURCE | BINARY) STRING (SYMBOL STRING)? ;
 
 cudaDeclaration : CUDA RAW_BODY ';'? ;
 
+callableDeclaration : kind=(CALLBACK | CAPTURED) word parameters ';' ;
+
 defDeclaration : DEF word parameters block ;
 
 graphDeclaration : GRAPH name block ;
@@ -79,6 +82,10 @@ action
   | repeatStatement
   | switchStatement
   | syncStatement
+  | handleDeclaration
+  | onStatement
+  | recordStatement
+  | waitStatement
   | scopeStatement
   | bufferDeclaration
   | constDeclaration
@@ -115,6 +122,16 @@ limit : MAX expression ;
 switchCase : (CASE expression (',' expression)* | DEFAULT) ':' block ;
 
 syncStatement : SYNC after? ';' ;
+
+handleDeclaration : kind=(STREAM | EVENT) handle (',' handle)* ';' ;
+
+handle : name ('[' expression ']')? ;
+
+onStatement : ON reference block (after ';')? ;
+
+recordStatement : RECORD reference after? ';' ;
+
+waitStatement : WAIT reference after? ';' ;
 
 scopeStatement : block (after ';')? ;
 

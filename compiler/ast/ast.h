@@ -21,6 +21,7 @@ namespace cgc::ast {
 using cgrt::CallerAccess;
 using cgrt::MemorySpace;
 using cgrt::ScalarType;
+using cgrt::format::CallableKind;
 using cgrt::format::ExprOp;
 using cgrt::format::Mode;
 using cgrt::format::Value;
@@ -146,13 +147,30 @@ struct KernelBody {
   bool missing = false; ///< the file cannot be read, which has been reported
 };
 
-struct Kernel {
+/// What a launch or call of it gives.
+struct Signature {
   Name name;
-  std::vector<TypeParameter> type_parameters;
+  std::vector<TypeParameter> type_parameters; ///< of kernels only
   std::vector<Parameter> parameters;
+};
+
+struct Kernel : Signature {
   std::vector<KernelClause> clauses;
   KernelBody body;
   std::optional<SourceRange> host; ///< the text of its `host { }` between the braces
+  Attributes attributes;
+};
+
+/// A C++ function that the embedding program binds: `callback` or `captured`.
+struct Callable : Signature {
+  CallableKind kind = CallableKind::Callback;
+  Attributes attributes;
+};
+
+/// A stream or an event, or an array of them.
+struct Handle {
+  Name name;
+  ExprRef count; ///< of an array
   Attributes attributes;
 };
 
@@ -179,7 +197,7 @@ struct GeometryOverride {
   ExprRef shared; ///< none: as declared
 };
 
-/// A kernel or a def, called.
+/// A kernel, a def, a callback or a captured function, called.
 struct LaunchStatement {
   ExprRef callee; ///< a Name
   std::vector<ExprRef> arguments;
@@ -233,6 +251,27 @@ struct SwitchStatement {
 
 struct SyncStatement {};
 
+/// Declares the `count` from `first` on of File::events or File::streams.
+struct HandleStatement {
+  bool is_event = false;
+  std::uint32_t first = 0;
+  std::uint32_t count = 0;
+};
+
+/// `on s { … }`
+struct OnStatement {
+  ExprRef stream; ///< a Name or one element of it
+  Block body;
+};
+
+struct RecordStatement {
+  ExprRef event; ///< a Name or one element of it
+};
+
+struct WaitStatement {
+  ExprRef event; ///< likewise
+};
+
 struct ScopeStatement {
   Block body;
 };
@@ -251,7 +290,8 @@ struct ConstStatement {
 struct Statement {
   std::variant<CopyStatement, FillStatement, LaunchStatement, AssignStatement, ForStatement,
                IfStatement, LoopStatement, RepeatStatement, SwitchStatement, SyncStatement,
-               ScopeStatement, BufferStatement, ConstStatement>
+               HandleStatement, OnStatement, RecordStatement, WaitStatement, ScopeStatement,
+               BufferStatement, ConstStatement>
       action;
   SourceRange range; ///< without the body of a block
   std::optional<Name> label;
@@ -301,9 +341,11 @@ struct File {
   std::vector<Buffer> buffers;             ///< those in blocks, too
   std::vector<std::uint32_t> file_buffers; ///< those at file scope
   std::vector<Kernel> kernels;
+  std::vector<Callable> callables;
   std::vector<Def> defs;
   std::vector<Graph> graphs;
   std::vector<SourceRange> cuda_blocks; ///< the text between the braces
+  std::vector<Handle> streams, events; ///< those of all blocks
   std::vector<Name> loops;              ///< the variables of `for` statements
   /// Names in what has a syntax error. It may declare them, so that uses are not reported as
   /// undefined, and nobody knows what else it does to them.

@@ -41,6 +41,9 @@ public:
     for (const Kernel &kernel : file_.kernels) {
       print_kernel(kernel);
     }
+    for (const Callable &callable : file_.callables) {
+      print_callable(callable);
+    }
     for (const Def &def : file_.defs) {
       out_ << "def " << view(def.name) << "\n";
       print_parameters(def.parameters);
@@ -174,6 +177,12 @@ private:
     }
   }
 
+  void print_callable(const Callable &callable) {
+    print_attributes(callable.attributes);
+    out_ << cgrt::format::spelling(callable.kind) << " " << view(callable.name) << "\n";
+    print_parameters(callable.parameters);
+  }
+
   void print_kernel(const Kernel &kernel) {
     print_attributes(kernel.attributes);
     out_ << "kernel " << view(kernel.name) << "\n";
@@ -292,6 +301,19 @@ private:
   }
   void print_action(const RepeatStatement &loop) { out_ << "repeat " << text(loop.count); }
   void print_action(const SwitchStatement &choice) { out_ << "switch " << text(choice.value); }
+  void print_action(const HandleStatement &declared) {
+    out_ << (declared.is_event ? "event" : "stream");
+    for (std::uint32_t i = 0; i < declared.count; ++i) {
+      const Handle &handle = (declared.is_event ? file_.events : file_.streams)[declared.first + i];
+      out_ << (i == 0 ? " " : ", ") << view(handle.name);
+      if (handle.count.valid()) {
+        out_ << "[" << text(handle.count) << "]";
+      }
+    }
+  }
+  void print_action(const OnStatement &placed) { out_ << "on " << text(placed.stream); }
+  void print_action(const RecordStatement &recorded) { out_ << "record " << text(recorded.event); }
+  void print_action(const WaitStatement &awaited) { out_ << "wait " << text(awaited.event); }
   void print_action(const SyncStatement &) { out_ << "sync"; }
   void print_action(const ScopeStatement &) { out_ << "scope"; }
   void print_action(const BufferStatement &declared) {

@@ -11,6 +11,7 @@
 #include "kernels/kernel_compiler.h"
 #include "parse/modules.h"
 #include "passes/pass.h"
+#include "passes/races.h"
 #include "sema/sema.h"
 
 #include "format/bundle.h"
@@ -100,6 +101,8 @@ private:
 
   /// The product, from the finished IR.
   CompileResult finish(Module &module) {
+    timer_.time("races",
+                [&] { check_races(module, options_.verify_order, files_, diagnostics_); });
     const KernelUnit unit = {files_, module.scopes, module.kernel_sources};
     if (options_.emit != Emit::Bundle) {
       check_blocks(unit, diagnostics_); // which compile_kernels() does, too

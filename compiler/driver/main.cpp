@@ -45,6 +45,9 @@ struct CommandLine {
   cl::list<std::string> include_folders{"I", cl::Prefix, cl::value_desc("DIR"), cl::cat(category),
                                         cl::desc("A folder to look for imports in")};
   cl::opt<bool> werror{"Werror", cl::cat(category), cl::desc("Make errors of warnings")};
+  cl::opt<bool> verify_order{
+      "verify-order", cl::cat(category),
+      cl::desc("Prove that the edges of every graph order all its conflicts")};
   cl::opt<bool> print_after_all{"print-after-all", cl::cat(category),
                                 cl::desc("Print the IR after lowering and after each pass")};
   cl::opt<bool> time_passes{"time-passes", cl::cat(category),

@@ -80,6 +80,8 @@ private:
   std::string detail(const NodeField &, KernelId) const { return ""; }
   std::string detail(const NodeField &, GraphId) const { return ""; }
   std::string detail(const NodeField &, const Arguments &) const { return ""; }
+  std::string detail(const NodeField &, cgrt::format::EventId) const { return ""; }
+  std::string detail(const NodeField &, cgrt::format::CallableId) const { return ""; }
   std::string detail(const NodeField &, ConditionId) const { return ""; }
   std::string detail(const NodeField &, ConditionalType) const { return ""; }
   std::string detail(const NodeField &, const Bodies &) const { return ""; }

@@ -104,8 +104,7 @@ void StatementLowering::flush(std::string_view what, const SourceRange &range) {
   node.work =
       code.finish(std::string(what) + "." + std::to_string(place.line), range, kernels_, context_);
   node.place = place;
-  target_->graph.nodes.push_back(std::move(node));
-  target_->places.push_back(range);
+  push_node(std::move(node), range);
 }
 
 void StatementLowering::lower_action(const ast::AssignStatement &assignment,
@@ -135,6 +134,7 @@ GraphId StatementLowering::lower_body(const ast::Block &block, Frame &frame,
   body.graph.label = words(label);
   body.graph.place = context_.files.place(statement.range);
   body.prefix = target_->prefix;
+  body.graph.explicit_order = target_->graph.explicit_order;
   body.is_body = true;
   Target *outer = target_;
   target_ = &body;
@@ -142,6 +142,9 @@ GraphId StatementLowering::lower_body(const ast::Block &block, Frame &frame,
   if (loop != nullptr) {
     set_loop(pending(statement.range), *loop, false);
     flush("next", statement.range);
+    if (body.graph.explicit_order) { // the next iteration begins when this one is done
+      order({{0, node_count() - 1}}, {node_count() - 1, node_count()}, statement.range);
+    }
   }
   flush();
   target_ = outer;

@@ -6,6 +6,7 @@
 #include "ir/view.h"
 #include "sema/host_expr.h"
 
+#include <map>
 #include <unordered_map>
 #include <variant>
 #include <vector>
@@ -55,6 +56,10 @@ public:
   void set_local_const(std::uint32_t index, cgrt::format::ExprId value) {
     local_consts_[index] = value;
   }
+  /// The first of the instances that a stream or event, or an array of them, stands for.
+  void set_handle(const Symbol &symbol, std::uint32_t first) { handles_[symbol] = first; }
+  std::uint32_t handle(const Symbol &symbol) const { return handles_.at(symbol); }
+  bool has_handle(const Symbol &symbol) const { return handles_.contains(symbol); }
   void set_buffer(std::uint32_t index, cgrt::format::BufferId buffer) { buffers_[index] = buffer; }
 
 private:
@@ -81,6 +86,7 @@ private:
   ExprEnvironment environment_;
   std::unordered_map<std::uint32_t, cgrt::format::ExprId> loops_, local_consts_;
   std::unordered_map<std::uint32_t, cgrt::format::BufferId> buffers_;
+  std::map<Symbol, std::uint32_t> handles_;
 };
 
 } // namespace cgc

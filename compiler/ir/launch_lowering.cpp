@@ -22,8 +22,8 @@ using cgrt::format::Region;
 struct LaunchLowering::Launch {
   const ast::LaunchStatement &statement;
   const CheckedFile &kernel_file;
-  const ast::Kernel &kernel;
-  const KernelClauses &clauses;
+  const ast::Signature &kernel;
+  std::string_view what; ///< "kernel"
   std::vector<ast::ScalarType> types;
   Frame &frame;
   cgrt::format::KernelWork work;
@@ -33,7 +33,7 @@ struct LaunchLowering::Launch {
     return frame.range(statement.arguments[argument]);
   }
   const SourceRange &callee() const { return frame.range(statement.callee); }
-  std::string name() const { return "kernel '" + std::string(kernel.name.text) + "'"; }
+  std::string name() const { return std::string(what) + " '" + std::string(kernel.name.text) + "'"; }
   std::string parameter(std::size_t index) const {
     return std::string(kernel.parameters[index].name.text);
   }
@@ -63,33 +63,74 @@ cgrt::format::KernelWork LaunchLowering::lower(const ast::LaunchStatement &state
   Launch launch = {statement,
                    kernel_file,
                    kernel_file.file->kernels[callee.index],
-                   kernel_file.kernels[callee.index],
+                   "kernel",
                    types == context_.checked.type_arguments.end() ? std::vector<ast::ScalarType>{}
                                                                   : types->second,
                    frame,
                    {},
                    {}};
   launch.work.kernel = kernels_.get(callee, launch.types);
-  const std::size_t errors_before = context_.diagnostics.error_count();
-  lower_arguments(launch);
-  if (context_.diagnostics.error_count() != errors_before) {
-    return std::move(launch.work); // nothing else is sure
+  if (!lower_arguments(launch)) {
+    return std::move(launch.work);
   }
+  check_arguments(launch, context_.program[launch.work.kernel].inplace);
+  lower_geometry(launch, kernel_file.kernels[callee.index]);
+  lower_attributes(launch, kernel_file.file->kernels[callee.index].attributes, attributes);
+  check_geometry(launch);
+  return std::move(launch.work);
+}
+
+cgrt::format::CallableId LaunchLowering::callable(const Symbol &symbol) {
+  const auto found = callables_.find(symbol);
+  if (found != callables_.end()) {
+    return found->second;
+  }
+  const CheckedFile &file = context_.checked[symbol];
+  const ast::Callable &declared = file.file->callables[symbol.index];
+  cgrt::format::Callable lowered;
+  lowered.name = context_.callable_names.add(std::string(declared.name.text));
+  lowered.kind = declared.kind;
+  lowered.concurrent = find_attribute(declared.attributes, "concurrent") != nullptr;
+  lowered.place = context_.files.place(declared.name.range);
+  for (const ast::Parameter &parameter : declared.parameters) {
+    lowered.params.push_back({std::string(parameter.name.text), parameter.type,
+                              parameter.mode.has_value(), parameter.mode.value_or(ast::Mode::In)});
+  }
+  const cgrt::format::CallableId id{static_cast<std::uint32_t>(context_.program.callables.size())};
+  context_.program.callables.push_back(std::move(lowered));
+  callables_.emplace(symbol, id);
+  return id;
+}
+
+cgrt::format::Arguments LaunchLowering::lower_call(const ast::LaunchStatement &statement,
+                                                   Frame &frame) {
+  const Symbol &callee = frame.file().symbol(statement.callee);
+  const CheckedFile &file = context_.checked[callee];
+  const ast::Callable &callable = file.file->callables[callee.index];
+  Launch launch = {
+      statement, file, callable, cgrt::format::spelling(callable.kind), {}, frame, {}, {}};
+  if (lower_arguments(launch)) {
+    check_arguments(launch, false);
+  }
+  return std::move(launch.work.arguments);
+}
+
+void LaunchLowering::check_arguments(const Launch &launch, bool may_overlap) {
   const ExprEnvironment environment = kernel_environment(launch);
-  for (std::size_t i = 0; i < statement.arguments.size(); ++i) {
+  for (std::size_t i = 0; i < launch.statement.arguments.size(); ++i) {
     if (launch.kernel.parameters[i].mode) {
       check_memory(launch, i);
       check_shape(launch, i, environment);
     }
   }
-  check_aliases(launch);
-  lower_geometry(launch, environment);
-  lower_attributes(launch, attributes);
-  check_geometry(launch);
-  return std::move(launch.work);
+  if (!may_overlap) {
+    check_aliases(launch);
+  }
 }
 
-void LaunchLowering::lower_arguments(Launch &launch) {
+/// False where an argument has an error: nothing else is sure then.
+bool LaunchLowering::lower_arguments(Launch &launch) {
+  const std::size_t errors_before = context_.diagnostics.error_count();
   launch.views.resize(launch.statement.arguments.size());
   launch.work.arguments.reserve(launch.statement.arguments.size());
   for (std::size_t i = 0; i < launch.statement.arguments.size(); ++i) {
@@ -103,13 +144,19 @@ void LaunchLowering::lower_arguments(Launch &launch) {
           launch.frame.lower_as(parameter_type(launch.kernel, parameter, launch.types), argument));
     }
   }
+  return context_.diagnostics.error_count() == errors_before;
 }
 
-/// A kernel reaches device memory and mapped host memory, and takes what lies side by side.
+/// A kernel reaches device memory and mapped host memory, a callback host memory; both take what
+/// lies side by side.
 void LaunchLowering::check_memory(const Launch &launch, std::size_t index) {
   const View &view = launch.views[index];
   const auto &buffer = context_.program[view.region.buffer];
-  if (buffer.space == MemorySpace::Host && !buffer.mapped) {
+  if (launch.what == cgrt::format::spelling(ast::CallableKind::Callback)) {
+    if (buffer.space == MemorySpace::Device) {
+      context_.diagnostics.report(Diag::DeviceBufferInCallback, launch.range(index), buffer.name);
+    }
+  } else if (buffer.space == MemorySpace::Host && !buffer.mapped) {
     context_.diagnostics.report(Diag::HostBufferInLaunch, launch.range(index), buffer.name);
   }
   if (contiguity(context_.program, context_.polynomials, view.region) == Contiguity::No) {
@@ -173,9 +220,6 @@ void LaunchLowering::check_shape(const Launch &launch, std::size_t index,
 }
 
 void LaunchLowering::check_aliases(const Launch &launch) {
-  if (context_.program[launch.work.kernel].inplace) {
-    return;
-  }
   const auto &arguments = launch.work.arguments;
   for (std::size_t i = 0; i < arguments.size(); ++i) {
     const auto *second = std::get_if<Region>(&arguments[i]);
@@ -186,14 +230,15 @@ void LaunchLowering::check_aliases(const Launch &launch) {
       if (first != nullptr && writes && first->buffer == second->buffer &&
           overlap(context_.polynomials, *first, *second) == Overlap::Yes) {
         context_.diagnostics.report(Diag::AliasedArguments, launch.range(i), launch.parameter(j),
-                                    launch.parameter(i), launch.kernel.name.text);
+                                    launch.parameter(i), launch.name());
         return;
       }
     }
   }
 }
 
-void LaunchLowering::lower_geometry(Launch &launch, const ExprEnvironment &environment) {
+void LaunchLowering::lower_geometry(Launch &launch, const KernelClauses &clauses) {
+  const ExprEnvironment environment = kernel_environment(launch);
   const ExprId one = context_.integer(1);
   const auto lower_all = [&](const std::vector<ExprRef> &values, const auto &lower_one) {
     cgrt::format::Extents extents = {one, one, one};
@@ -208,24 +253,25 @@ void LaunchLowering::lower_geometry(Launch &launch, const ExprEnvironment &envir
   const auto in_caller = [&](ExprRef value) { return launch.frame.lower(value); };
   const auto &given = launch.statement.geometry;
   launch.work.grid =
-      given ? lower_all(given->grid, in_caller) : lower_all(launch.clauses.grid->values, in_kernel);
+      given ? lower_all(given->grid, in_caller) : lower_all(clauses.grid->values, in_kernel);
   launch.work.block = given ? lower_all(given->block, in_caller)
-                            : lower_all(launch.clauses.block->values, in_kernel);
+                            : lower_all(clauses.block->values, in_kernel);
   if (given && given->shared.valid()) {
     launch.work.shared_bytes = in_caller(given->shared);
   } else {
-    launch.work.shared_bytes = launch.clauses.shared != nullptr
-                                   ? in_kernel(launch.clauses.shared->values[0])
+    launch.work.shared_bytes = clauses.shared != nullptr
+                                   ? in_kernel(clauses.shared->values[0])
                                    : context_.integer(0);
   }
 }
 
 /// The launch's own attributes go before those of the blocks around it, these before the kernel's.
-void LaunchLowering::lower_attributes(Launch &launch, const LaunchAttributes &attributes) {
+void LaunchLowering::lower_attributes(Launch &launch, const ast::Attributes &declared,
+                                      const LaunchAttributes &attributes) {
   LaunchAttributes all;
-  if (!launch.kernel.attributes.empty()) {
+  if (!declared.empty()) {
     Frame kernel_frame(context_, launch.kernel_file);
-    all.apply(launch.kernel.attributes, kernel_frame);
+    all.apply(declared, kernel_frame);
   }
   const auto cluster =
       attributes.cluster.value_or(all.cluster.value_or(std::array<std::int64_t, 3>{1, 1, 1}));

@@ -24,21 +24,29 @@ public:
   cgrt::format::KernelWork lower(const ast::LaunchStatement &launch, Frame &frame,
                                  const LaunchAttributes &attributes);
 
+  /// The callback or captured function as the program lists it.
+  cgrt::format::CallableId callable(const Symbol &symbol);
+  /// The arguments of a call of one.
+  cgrt::format::Arguments lower_call(const ast::LaunchStatement &call, Frame &frame);
+
 private:
   struct Launch;
 
-  void lower_arguments(Launch &launch);
+  bool lower_arguments(Launch &launch);
+  void check_arguments(const Launch &launch, bool may_overlap);
   void check_memory(const Launch &launch, std::size_t index);
   ExprEnvironment kernel_environment(const Launch &launch);
   void check_shape(const Launch &launch, std::size_t index, const ExprEnvironment &environment);
   void check_aliases(const Launch &launch);
-  void lower_geometry(Launch &launch, const ExprEnvironment &environment);
-  void lower_attributes(Launch &launch, const LaunchAttributes &attributes);
+  void lower_geometry(Launch &launch, const KernelClauses &clauses);
+  void lower_attributes(Launch &launch, const ast::Attributes &declared,
+                        const LaunchAttributes &attributes);
   void check_geometry(const Launch &launch);
   std::int64_t known_or(cgrt::format::ExprId id, std::int64_t otherwise, const SourceRange &range);
 
   LoweringContext &context_;
   KernelInstances &kernels_;
+  std::map<Symbol, cgrt::format::CallableId> callables_;
 };
 
 } // namespace cgc

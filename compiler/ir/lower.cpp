@@ -43,6 +43,7 @@ public:
     if (statements_.too_many()) { // too many to look at, too
       context_.program.graphs.clear();
       context_.module.after.clear();
+      context_.module.syncs.clear();
     }
     check_spaces(context_, statements_.places());
     return std::move(context_.module);

@@ -17,7 +17,7 @@ struct NodeRange {
   std::uint32_t end = 0;
 };
 
-/// An `after`: every node of `to` runs after every node of `from`, which may stand behind it.
+/// What `after`, streams and events ask for: every node of `to` runs after every node of `from`, which may stand behind it.
 struct AfterEdge {
   cgrt::format::GraphId graph;
   NodeRange from;
@@ -25,11 +25,18 @@ struct AfterEdge {
   SourceRange range;
 };
 
+/// A `sync`: it stands before the node of that number.
+struct Sync {
+  cgrt::format::GraphId graph;
+  std::uint32_t position = 0;
+};
+
 struct Module {
   cgrt::format::Program program;
   std::vector<CodeScope> scopes;            ///< one for each source file with kernels
   std::vector<KernelSource> kernel_sources; ///< parallel to Program::kernels
   std::vector<AfterEdge> after;             ///< ascending by graph; the pass `order` uses them up
+  std::vector<Sync> syncs;                  ///< of explicit graphs, ascending; likewise
   /// Where Program::files begin in the SourceFiles: a file of IR text stands before them.
   std::uint32_t first_file = 0;
   std::deque<std::string> texts; ///< code that stands neither in the SourceFiles nor in cgc

@@ -47,6 +47,7 @@ public:
     }
     print_kernels();
     print_conditions();
+    print_events_and_callables();
     for (const auto &check : program_.checks) {
       out_ << "check " << name(check.left)
            << (check.relation == cgrt::format::Check::Relation::Equal ? " == " : " <= ")
@@ -170,6 +171,33 @@ private:
     }
   }
 
+  void print_parameters(const std::vector<cgrt::format::KernelParam> &params) {
+    out_ << "(";
+    const char *separator = "";
+    for (const auto &param : params) {
+      out_ << separator << param.name << ": ";
+      if (param.is_buffer) {
+        out_ << cgrt::format::spelling(param.mode) << " ";
+      }
+      out_ << cgrt::format::spelling(param.type) << (param.is_buffer ? "[]" : "");
+      separator = ", ";
+    }
+    out_ << ")";
+  }
+
+  void print_events_and_callables() {
+    for (const cgrt::format::Event &event : program_.events) {
+      out_ << "event " << ir_name(event.name) << (event.external ? " external" : " timing");
+      end(event.place);
+    }
+    for (const cgrt::format::Callable &callable : program_.callables) {
+      out_ << "function " << ir_name(callable.name) << " " << spelling(callable.kind);
+      print_parameters(callable.params);
+      out_ << (callable.concurrent ? " concurrent" : "");
+      end(callable.place);
+    }
+  }
+
   void print_scope(std::size_t index) {
     out_ << "scope " << index << "\n";
     for (const ConstantSource &constant : module_.scopes[index].constants) {
@@ -182,17 +210,9 @@ private:
   }
 
   void print_kernel(const cgrt::format::Kernel &kernel) {
-    out_ << "kernel " << ir_name(kernel.name) << " symbol " << kernel.symbol << "(";
-    const char *separator = "";
-    for (const auto &param : kernel.params) {
-      out_ << separator << param.name << ": ";
-      if (param.is_buffer) {
-        out_ << cgrt::format::spelling(param.mode) << " ";
-      }
-      out_ << cgrt::format::spelling(param.type) << (param.is_buffer ? "[]" : "");
-      separator = ", ";
-    }
-    out_ << ")" << (kernel.inplace ? " inplace" : "") << (kernel.strided ? " strided" : "");
+    out_ << "kernel " << ir_name(kernel.name) << " symbol " << kernel.symbol;
+    print_parameters(kernel.params);
+    out_ << (kernel.inplace ? " inplace" : "") << (kernel.strided ? " strided" : "");
     if (!kernel.cuda_symbol.empty()) {
       out_ << " cuda_symbol " << ir_string(kernel.cuda_symbol);
     }
@@ -257,6 +277,8 @@ private:
 
   void print_field(cgrt::format::KernelId kernel) { out_ << ir_name(program_[kernel].name); }
   void print_field(cgrt::format::GraphId graph) { out_ << ir_name(program_[graph].name); }
+  void print_field(cgrt::format::EventId event) { out_ << ir_name(program_[event].name); }
+  void print_field(cgrt::format::CallableId function) { out_ << ir_name(program_[function].name); }
   void print_field(cgrt::format::ConditionId condition) { out_ << "?" << condition.index; }
   void print_field(cgrt::format::ConditionalType type) { out_ << spelling(type); }
   void print_field(const cgrt::format::Bodies &bodies) {
@@ -299,7 +321,7 @@ private:
     if (graph.stop) {
       out_ << " stop " << *graph.stop;
     }
-    out_ << " {";
+    out_ << (graph.explicit_order ? " explicit" : "") << " {";
     end(graph.place);
     for (std::size_t i = 0; i < graph.nodes.size(); ++i) {
       const auto &node = graph.nodes[i];
@@ -317,6 +339,9 @@ private:
           node.work);
       if (!node.name.empty()) {
         out_ << " named " << ir_string(node.name);
+      }
+      if (!node.stream.empty()) {
+        out_ << " stream " << ir_string(node.stream);
       }
       const char *separator = " after ";
       for (const auto &dependency : node.dependencies) {

@@ -104,6 +104,10 @@ private:
     } else if (parser_.accept_word("stops")) {
       program_.stops = buffers_.read(parser_);
       parser_.expect_line_end();
+    } else if (parser_.accept_word("event")) {
+      read_event();
+    } else if (parser_.accept_word("function")) {
+      read_function();
     } else if (parser_.accept_word("check")) {
       read_check();
     } else if (parser_.accept_word("child")) {
@@ -112,7 +116,8 @@ private:
     } else if (parser_.accept_word("graph")) {
       read_graph(true);
     } else if (!code_.read_line()) {
-      parser_.fail("file, param, buffer, scope, kernel, condition, check, graph or an expression");
+      parser_.fail("file, param, buffer, scope, kernel, condition, event, function, check, graph or "
+                   "an expression");
     }
   }
 
@@ -335,6 +340,31 @@ private:
     program_.conditions.push_back(std::move(condition));
   }
 
+  void read_event() {
+    cgrt::format::Event event;
+    event.name = parser_.name();
+    event.external = parser_.accept_word("external");
+    if (!event.external) {
+      parser_.expect_word("timing");
+    }
+    event.place = end();
+    events_.add(program_.events, std::move(event));
+  }
+
+  void read_function() {
+    cgrt::format::Callable callable;
+    callable.name = parser_.name();
+    if (parser_.accept_word("captured")) {
+      callable.kind = cgrt::format::CallableKind::Captured;
+    } else {
+      parser_.expect_word("callback");
+    }
+    read_list("(", ")", [&] { callable.params.push_back(kernel_param()); });
+    callable.concurrent = parser_.accept_word("concurrent");
+    callable.place = end();
+    callables_.add(program_.callables, std::move(callable));
+  }
+
   void read_check() {
     cgrt::format::Check check;
     check.left = expr();
@@ -362,6 +392,7 @@ private:
     if (parser_.accept_word("stop")) {
       graph.stop = parser_.index(IrTokenKind::Number, "a u32");
     }
+    graph.explicit_order = parser_.accept_word("explicit");
     parser_.expect_symbol("{");
     graph.place = end();
     while (!parser_.failed() && !parser_.accept_symbol("}")) {
@@ -381,6 +412,9 @@ private:
     node.work = read_work();
     if (parser_.accept_word("named")) {
       node.name = parser_.string();
+    }
+    if (parser_.accept_word("stream")) {
+      node.stream = parser_.string();
     }
     if (parser_.accept_word("after")) {
       do {
@@ -459,6 +493,12 @@ private:
   void read_field(GraphId &graph) {
     graph = graphs_.read(parser_);
   }
+  void read_field(cgrt::format::EventId &event) {
+    event = events_.read(parser_);
+  }
+  void read_field(cgrt::format::CallableId &function) {
+    function = callables_.read(parser_);
+  }
   void read_field(ConditionId &id) {
     id = condition();
   }
@@ -529,6 +569,8 @@ private:
   Names<BufferId> buffers_{"buffer"};
   Names<KernelId> kernels_{"kernel"};
   Names<GraphId> graphs_{"graph"};
+  Names<cgrt::format::EventId> events_{"event"};
+  Names<cgrt::format::CallableId> callables_{"function"};
   CodeReader code_{parser_, module_};
   NeutralExprs neutral_;
 };

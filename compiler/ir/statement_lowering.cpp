@@ -27,6 +27,8 @@ void StatementLowering::lower(const ast::Graph &graph) {
   stop_ = find_attribute(graph.attributes, "cancellable") != nullptr ? std::optional(stops_++)
                                                                      : std::nullopt;
   target.graph.stop = stop_;
+  target.graph.explicit_order = find_attribute(graph.attributes, "explicit") != nullptr;
+  stream_.reset();
   Frame frame(context_, context_.checked.main());
   lower_block(graph.body, frame);
   flush();
@@ -36,9 +38,14 @@ void StatementLowering::lower(const ast::Graph &graph) {
 
 GraphId StatementLowering::finish(Target target) {
   const GraphId id{static_cast<std::uint32_t>(context_.program.graphs.size())};
-  for (AfterEdge &edge : target.after) {
-    edge.graph = id;
-    context_.module.after.push_back(edge);
+  order_syncs(target);
+  for (const AfterEdge &edge : target.after) {
+    context_.module.after.push_back({id, edge.from, edge.to, edge.range});
+  }
+  for (const std::uint32_t position : target.syncs) {
+    if (target.graph.explicit_order) {
+      context_.module.syncs.push_back({id, position});
+    }
   }
   context_.program.graphs.push_back(std::move(target.graph));
   places_.push_back(std::move(target.places));
@@ -66,16 +73,31 @@ void StatementLowering::add_node(cgrt::format::Work work, const ast::Statement &
   if (const ast::Attribute *name = find_attribute(statement.attributes, "name")) {
     node.name = *name->text;
   }
+  push_node(std::move(node), statement.range);
+}
+
+void StatementLowering::push_node(cgrt::format::Node node, const SourceRange &range) {
+  if (stream_) {
+    const NodeRange self = {node_count(), node_count() + 1};
+    Mark &front = target_->fronts[*stream_];
+    order(front, self, range);
+    front = {self};
+    node.stream = streams_[*stream_].name;
+  }
   target_->graph.nodes.push_back(std::move(node));
-  target_->places.push_back(statement.range);
+  target_->places.push_back(range);
 }
 
 void StatementLowering::lower_block(const ast::Block &block, Frame &frame) {
-  blocks_.push_back({&block, {}, {}});
+  flush(); // what its events and streams refer to
+  blocks_.push_back({&block, {}, {}, node_count(), {}});
   for (const ast::Statement &statement : block.statements) {
     if (!context_.checked.broken.contains(&statement)) {
       lower_statement(statement, frame);
     }
+  }
+  if (!blocks_.back().later.empty()) {
+    flush();
   }
   const OpenBlock open = std::move(blocks_.back());
   blocks_.pop_back();
@@ -140,6 +162,9 @@ void StatementLowering::connect(const OpenBlock &open) {
       target_->after.push_back({{}, from, to, waiting.range});
     }
   }
+  for (const OpenBlock::Later &later : open.later) {
+    order(later.mark, {later.position, node_count()}, later.range);
+  }
 }
 
 void StatementLowering::lower_action(const ast::CopyStatement &copy,
@@ -157,6 +182,21 @@ void StatementLowering::lower_action(const ast::LaunchStatement &launch,
   const Symbol &callee = frame.file().symbol(launch.callee);
   if (callee.kind == SymbolKind::Kernel) {
     add_node(launches_.lower(launch, frame, attributes_), statement);
+    return;
+  }
+  if (callee.kind == SymbolKind::Callable) {
+    const ast::Callable &callable = context_.checked[callee].file->callables[callee.index];
+    const bool is_callback = callable.kind == ast::CallableKind::Callback;
+    if (is_callback && refuse_in_body("a callback", statement.range)) {
+      return;
+    }
+    const cgrt::format::CallableId id = launches_.callable(callee);
+    auto arguments = launches_.lower_call(launch, frame);
+    if (is_callback) {
+      add_node(cgrt::format::CallbackWork{id, std::move(arguments)}, statement);
+    } else {
+      add_node(cgrt::format::CapturedWork{id, std::move(arguments)}, statement);
+    }
     return;
   }
   const std::size_t before = context_.diagnostics.all().size();
@@ -288,6 +328,8 @@ void StatementLowering::add_child(const ast::LaunchStatement &call, const Symbol
   Target child;
   child.graph.name = context_.graph_names.add(target_->prefix + frame.text(call.callee));
   child.graph.entry = false;
+  child.graph.explicit_order = target_->graph.explicit_order;
+  child.is_body = target_->is_body;
   child.graph.place = context_.files.place(statement.range);
   child.prefix = target_->prefix;
   Target *outer = target_;

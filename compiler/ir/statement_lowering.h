@@ -8,6 +8,7 @@
 #include "ir/launch_lowering.h"
 #include "ir/memory_lowering.h"
 
+#include <map>
 #include <unordered_map>
 #include <vector>
 
@@ -36,6 +37,9 @@ public:
   const std::vector<NodePlaces> &places() const { return places_; }
 
 private:
+  /// Nodes that something comes after.
+  using Mark = std::vector<NodeRange>;
+
   /// A graph under construction.
   struct Target {
     cgrt::format::Graph graph;
@@ -43,6 +47,8 @@ private:
     std::string prefix; ///< of the names of its buffers: "main."
     std::vector<AfterEdge> after;
     bool is_body = false;              ///< of a branch or loop: entered any number of times
+    std::map<std::uint32_t, Mark> fronts; ///< what the next node of each stream comes after
+    std::vector<std::uint32_t> syncs;     ///< before which nodes
     std::optional<DeviceCode> pending; ///< to become the next node
   };
 
@@ -56,12 +62,45 @@ private:
       SourceRange range;
     };
     std::vector<Waiting> waiting;
+    std::uint32_t begin = 0; ///< its first node
+    /// What the block's nodes from `position` on come after.
+    struct Later {
+      Mark mark;
+      std::uint32_t position;
+      SourceRange range;
+    };
+    std::vector<Later> later;
+  };
+
+  /// One stream of the text; it orders the nodes of each graph by themselves.
+  struct Stream {
+    std::string name;
+    std::optional<std::int64_t> priority;
+  };
+
+  /// One event of the text.
+  struct Event {
+    std::string name;
+    const Target *owner; ///< the graph it is declared in
+    bool external;
+    cgrt::format::EventId node{}; ///< of one that is recorded by nodes
+    std::optional<Mark> mark{};   ///< what it stands for since its last record
   };
 
   void lower_block(const ast::Block &block, Frame &frame);
   void lower_statement(const ast::Statement &statement, Frame &frame);
   void connect(const OpenBlock &open);
   void add_node(cgrt::format::Work work, const ast::Statement &statement);
+  void push_node(cgrt::format::Node node, const SourceRange &range);
+  void order(const Mark &from, NodeRange to, const SourceRange &range);
+  void order_syncs(const Target &target);
+  std::optional<std::uint32_t> instance(ast::ExprRef reference, SymbolKind kind, Frame &frame);
+  void add_handle(const ast::Handle &handle, const ast::HandleStatement &declared,
+                  std::uint32_t index, Frame &frame);
+  bool check_crossing(const Event &event, const SourceRange &range);
+  Mark so_far() const;
+  bool refuse_in_body(const std::string &what, const SourceRange &range);
+  std::uint32_t add_event_node(cgrt::format::Work work, const ast::Statement &statement);
   std::uint32_t node_count() const;
   bool spend(std::uint64_t statements, const SourceRange &range);
 
@@ -79,8 +118,14 @@ private:
                     Frame &frame);
   void lower_action(const ast::SwitchStatement &choice, const ast::Statement &statement,
                     Frame &frame);
-  /// Its conflicts are ordered as they are without it, and no statement has other effects.
-  void lower_action(const ast::SyncStatement &, const ast::Statement &, Frame &) {}
+  void lower_action(const ast::SyncStatement &, const ast::Statement &, Frame &);
+  void lower_action(const ast::HandleStatement &declared, const ast::Statement &statement,
+                    Frame &frame);
+  void lower_action(const ast::OnStatement &placed, const ast::Statement &statement, Frame &frame);
+  void lower_action(const ast::RecordStatement &recorded, const ast::Statement &statement,
+                    Frame &frame);
+  void lower_action(const ast::WaitStatement &awaited, const ast::Statement &statement,
+                    Frame &frame);
   void lower_action(const ast::ScopeStatement &scope, const ast::Statement &statement,
                     Frame &frame);
   void lower_action(const ast::BufferStatement &declared, const ast::Statement &statement,
@@ -148,6 +193,10 @@ private:
   std::uint64_t statements_ = 0;      ///< lowered so far
   std::optional<std::uint32_t> stop_; ///< of the entry graph being lowered
   std::uint32_t stops_ = 0;           ///< graphs that can be asked to stop
+  std::vector<Stream> streams_;       ///< by instance
+  std::vector<Event> events_;         ///< likewise
+  std::optional<std::uint32_t> stream_; ///< the one that statements are put on
+  std::vector<bool> acts_; ///< of each graph: whether it has effects beyond memory
 };
 
 /// Adds a buffer to the program; reports extents and sizes that are known to be wrong.

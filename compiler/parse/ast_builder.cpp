@@ -77,6 +77,16 @@ void AstBuilder::add_declaration(CGraphParser::DeclarationContext &tree) {
     add_kernel(*kernel, attributes);
   } else if (auto *block = tree.cudaDeclaration()) {
     file_.cuda_blocks.push_back(body_range(*block->RAW_BODY()->getSymbol()));
+  } else if (auto *function = tree.callableDeclaration()) {
+    const auto kind = function->kind->getType() == CGraphParser::CALLBACK
+                          ? ast::CallableKind::Callback
+                          : ast::CallableKind::Captured;
+    ast::Callable callable;
+    callable.name = exprs_.word(*function->word());
+    callable.parameters = parameters(*function->parameters());
+    callable.kind = kind;
+    callable.attributes = attributes;
+    file_.callables.push_back(std::move(callable));
   } else if (auto *def = tree.defDeclaration()) {
     file_.defs.push_back({exprs_.word(*def->word()), parameters(*def->parameters()),
                           std::move(block_), file_.names_in_errors});

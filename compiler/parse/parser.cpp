@@ -120,17 +120,10 @@ private:
   /// Words that begin or join a construct of the language which this version does not have.
   static bool is_for_later(std::size_t token) {
     switch (token) {
-    case CGraphParser::CALLBACK:
-    case CGraphParser::CAPTURED:
     case CGraphParser::DETACH:
-    case CGraphParser::EVENT:
     case CGraphParser::EXTERNAL:
-    case CGraphParser::ON:
-    case CGraphParser::RECORD:
     case CGraphParser::SIBLING:
-    case CGraphParser::STREAM:
     case CGraphParser::TAIL:
-    case CGraphParser::WAIT:
       return true;
     default:
       return false;

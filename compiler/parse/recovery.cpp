@@ -27,10 +27,15 @@ bool begins_statement(std::size_t token) {
   case CGraphParser::CONST:
   case CGraphParser::COPY:
   case CGraphParser::DEVICE:
+  case CGraphParser::EVENT:
   case CGraphParser::FILL:
   case CGraphParser::FOR:
   case CGraphParser::HOST:
+  case CGraphParser::ON:
+  case CGraphParser::RECORD:
+  case CGraphParser::STREAM:
   case CGraphParser::SYNC:
+  case CGraphParser::WAIT:
   case CGraphParser::WHILE:
     return true;
   default:
@@ -105,6 +110,8 @@ const antlr4::RecognitionException *as_recognition(const std::exception_ptr &err
 bool ends_every_block(std::size_t token) {
   switch (token) {
   case antlr4::Token::EOF:
+  case CGraphParser::CALLBACK:
+  case CGraphParser::CAPTURED:
   case CGraphParser::DEF:
   case CGraphParser::GRAPH:
   case CGraphParser::IMPORT:

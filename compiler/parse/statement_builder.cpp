@@ -66,11 +66,8 @@ void StatementBuilder::add_action(ast::Statement &statement, CGraphParser::Actio
     const ast::ExprRef target = exprs_.reference(*assigned->reference());
     statement.action = ast::AssignStatement{target, exprs_.build(*assigned->expression())};
     add_after(statement, assigned->after());
-  } else if (add_control(statement, tree)) {
+  } else if (add_control(statement, tree) || add_order(statement, tree)) {
     return;
-  } else if (auto *barrier = tree.syncStatement()) {
-    statement.action = ast::SyncStatement{};
-    add_after(statement, barrier->after());
   } else if (auto *scope = tree.scopeStatement()) {
     statement.range.end = statement.range.begin + 1;
     statement.action = ast::ScopeStatement{block(*scope->block())};
@@ -81,6 +78,44 @@ void StatementBuilder::add_action(ast::Statement &statement, CGraphParser::Actio
     statement.action = ast::ConstStatement{static_cast<std::uint32_t>(file_.local_consts.size())};
     file_.local_consts.push_back(constant(*tree.constDeclaration()));
   }
+}
+
+/// Streams, events and `sync`; false if the action is none of these.
+bool StatementBuilder::add_order(ast::Statement &statement, CGraphParser::ActionContext &tree) {
+  if (auto *barrier = tree.syncStatement()) {
+    statement.action = ast::SyncStatement{};
+    add_after(statement, barrier->after());
+  } else if (auto *declared = tree.handleDeclaration()) {
+    statement.action = handles(*declared, statement.attributes);
+  } else if (auto *placed = tree.onStatement()) {
+    end_head(statement, *placed->reference());
+    const ast::ExprRef stream = exprs_.reference(*placed->reference());
+    statement.action = ast::OnStatement{stream, block(*placed->block())};
+    add_after(statement, placed->after());
+  } else if (auto *recorded = tree.recordStatement()) {
+    statement.action = ast::RecordStatement{exprs_.reference(*recorded->reference())};
+    add_after(statement, recorded->after());
+  } else if (auto *awaited = tree.waitStatement()) {
+    statement.action = ast::WaitStatement{exprs_.reference(*awaited->reference())};
+    add_after(statement, awaited->after());
+  } else {
+    return false;
+  }
+  return true;
+}
+
+ast::HandleStatement StatementBuilder::handles(CGraphParser::HandleDeclarationContext &tree,
+                                               const ast::Attributes &attributes) {
+  const bool is_event = tree.kind->getType() == CGraphParser::EVENT;
+  std::vector<ast::Handle> &all = is_event ? file_.events : file_.streams;
+  const ast::HandleStatement result = {is_event, static_cast<std::uint32_t>(all.size()),
+                                       static_cast<std::uint32_t>(tree.handle().size())};
+  for (CGraphParser::HandleContext *one : tree.handle()) {
+    const ast::ExprRef count =
+        one->expression() == nullptr ? ast::ExprRef{} : exprs_.build(*one->expression());
+    all.push_back({exprs_.name(*one->name()), count, attributes});
+  }
+  return result;
 }
 
 /// The statement's range is its head: what comes before its first block.

@@ -31,6 +31,9 @@ private:
   ast::IfStatement branching(CGraphParser::IfStatementContext &tree);
   ast::SwitchStatement choice(CGraphParser::SwitchStatementContext &tree);
   bool add_control(ast::Statement &statement, CGraphParser::ActionContext &tree);
+  bool add_order(ast::Statement &statement, CGraphParser::ActionContext &tree);
+  ast::HandleStatement handles(CGraphParser::HandleDeclarationContext &tree,
+                               const ast::Attributes &attributes);
   void end_head(ast::Statement &statement, antlr4::ParserRuleContext &last);
   void add_after(ast::Statement &statement, CGraphParser::AfterContext *tree);
   void check_arrow(const std::vector<antlr4::tree::ParseTree *> &children);

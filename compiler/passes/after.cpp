@@ -30,8 +30,13 @@ public:
         causes_[i].emplace(dependency.node.index, dependency.buffer);
       }
     }
-    for (const AfterEdge &edge : edges_) {
-      add(edge);
+    // Edges between two nodes first: they tell more of what begins and ends a range.
+    for (const bool single : {true, false}) {
+      for (const AfterEdge &edge : edges_) {
+        if (is_single(edge) == single) {
+          add(edge);
+        }
+      }
     }
     const std::vector<std::uint32_t> order = topological_order();
     if (order.size() == graph_.nodes.size()) {
@@ -42,20 +47,23 @@ public:
   }
 
 private:
+  static bool is_single(const AfterEdge &edge) {
+    return edge.from.end - edge.from.begin == 1 && edge.to.end - edge.to.begin == 1;
+  }
+
   /// From what ends one side to what begins the other; all else on both sides follows.
   void add(const AfterEdge &edge) {
     std::vector<bool> continued(edge.from.end - edge.from.begin, false);
     for (std::uint32_t i = edge.from.begin; i < edge.from.end; ++i) {
-      for (const auto &dependency : graph_.nodes[i].dependencies) {
-        if (dependency.node.index >= edge.from.begin) {
-          continued[dependency.node.index - edge.from.begin] = true;
-        }
+      for (auto cause = causes_[i].lower_bound(edge.from.begin);
+           cause != causes_[i].end() && cause->first < edge.from.end; ++cause) {
+        continued[cause->first - edge.from.begin] = true;
       }
     }
     for (std::uint32_t to = edge.to.begin; to < edge.to.end; ++to) {
-      const auto &dependencies = graph_.nodes[to].dependencies;
-      if (!dependencies.empty() && dependencies.back().node.index >= edge.to.begin) {
-        continue;
+      const auto inside = causes_[to].lower_bound(edge.to.begin);
+      if (inside != causes_[to].end() && inside->first < edge.to.end) {
+        continue; // begins nothing
       }
       for (std::uint32_t from = edge.from.begin; from < edge.from.end; ++from) {
         if (!continued[from - edge.from.begin]) {

@@ -1,12 +1,14 @@
 #include "passes/order.h"
 
 #include "ir/region_relation.h"
-#include "passes/access_index.h"
+#include "passes/access_history.h"
 #include "passes/after.h"
 #include "passes/reachability.h"
 
 #include <algorithm>
 #include <map>
+#include <set>
+#include <span>
 
 namespace cgc {
 
@@ -19,26 +21,28 @@ using cgrt::format::Program;
 
 namespace {
 
-/// Who touched a buffer and may matter to what comes.
-struct Accesses {
-  AccessIndex writes;
-  AccessIndex reads;
-};
+/// What nodes touch besides memory: what a C++ function keeps, an event, or the conditions, since
+/// CUDA leaves calls of cudaGraphSetConditional undefined that may run at the same time. Loops that
+/// run side by side do fail on a GPU, also though their handles differ.
+enum class StateKind : std::uint8_t { Callable, Event, Conditions };
+using State = std::pair<StateKind, std::uint32_t>;
+using States = std::set<State>;
 
 class GraphOrder {
 public:
-  /// `setting` tells of each graph before this one whether it sets conditions.
+  /// `states` tells of each graph before this one what hidden state it touches; `syncs` are those of
+  /// an explicit graph.
   GraphOrder(const Program &program, Polynomials &polynomials, Graph &graph,
-             const std::vector<bool> &setting)
-      : program_(program), polynomials_(polynomials), graph_(graph), setting_(setting),
-        uses_(graph.nodes.size(), 0) {}
+             const std::vector<States> &states, std::span<const Sync> syncs)
+      : program_(program), polynomials_(polynomials), graph_(graph), history_(program, polynomials),
+        states_of_(states), syncs_(syncs), uses_(graph.nodes.size(), 0) {}
 
-  /// Returns whether this graph does.
-  bool run() {
+  /// Returns the hidden state that this graph touches.
+  States run() {
     for (std::uint32_t i = 0; i < graph_.nodes.size(); ++i) {
       order_node({i});
     }
-    return sets_any_;
+    return std::move(states_);
   }
 
 private:
@@ -49,7 +53,11 @@ private:
     for (const Effect &effect : effects) {
       collect(effect, id);
     }
+    if (graph_.explicit_order) {
+      keep_synced(id);
+    }
     follow_control(id);
+    follow_states(id);
     std::vector<std::uint32_t> candidates;
     candidates.reserve(causes_.size());
     for (const auto &[predecessor, buffer] : causes_) {
@@ -63,8 +71,7 @@ private:
       dependencies.push_back({{predecessor}, causes_.at({predecessor})});
     }
     for (const Effect &effect : effects) {
-      Accesses &accesses = accesses_of(effect.region.buffer);
-      (effect.writes ? accesses.writes : accesses.reads).add({id, effect.region});
+      history_.add(id, effect);
       ++uses_[id.index];
     }
     for (const NodeId covered : covered_) {
@@ -74,9 +81,16 @@ private:
     release(id);
   }
 
-  /// A conditional comes after the kernel that sets its condition. CUDA leaves calls of
-  /// cudaGraphSetConditional undefined that may run at the same time, and says nothing of different
-  /// handles; so the nodes in which such calls happen come one after the other.
+  /// An explicit graph orders conflicts across a sync, and no others.
+  void keep_synced(NodeId id) {
+    while (next_sync_ < syncs_.size() && syncs_[next_sync_].position <= id.index) {
+      ++next_sync_;
+    }
+    const std::uint32_t last = next_sync_ == 0 ? 0 : syncs_[next_sync_ - 1].position;
+    std::erase_if(causes_, [last](const auto &cause) { return cause.first.index >= last; });
+  }
+
+  /// A conditional comes after the kernel that sets its condition.
   void follow_control(NodeId id) {
     const Node &node = graph_.nodes[id.index];
     if (const auto *branch = std::get_if<cgrt::format::ConditionalWork>(&node.work)) {
@@ -86,15 +100,6 @@ private:
         setters_.erase(setter);
       }
     }
-    if (!sets_conditions(node)) {
-      return;
-    }
-    sets_any_ = true;
-    if (last_setting_.valid()) {
-      follow(last_setting_);
-    }
-    last_setting_ = id;
-    ++uses_[id.index];
     if (const auto *kernel = std::get_if<cgrt::format::KernelWork>(&node.work)) {
       for (const auto &argument : kernel->arguments) {
         if (const auto *condition = std::get_if<cgrt::format::ConditionId>(&argument)) {
@@ -105,18 +110,56 @@ private:
     }
   }
 
+  /// What touches the same hidden state runs in the program's order.
+  void follow_states(NodeId id) {
+    for (const State &state : states_of(graph_.nodes[id.index])) {
+      const auto [last, added] = last_touching_.emplace(state, id);
+      if (!added) {
+        follow(last->second);
+        last->second = id;
+      }
+      ++uses_[id.index];
+      states_.insert(state);
+    }
+  }
+
+  /// Its own, and that of the graphs in it.
+  States states_of(const Node &node) const {
+    States result;
+    const auto add_all = [&](cgrt::format::GraphId graph) {
+      result.insert(states_of_[graph.index].begin(), states_of_[graph.index].end());
+    };
+    if (const auto *branch = std::get_if<cgrt::format::ConditionalWork>(&node.work)) {
+      std::for_each(branch->bodies.begin(), branch->bodies.end(), add_all);
+    } else if (const auto *child = std::get_if<cgrt::format::ChildWork>(&node.work)) {
+      add_all(child->graph);
+    } else if (const auto *callback = std::get_if<cgrt::format::CallbackWork>(&node.work)) {
+      add_callable(callback->function, result);
+    } else if (const auto *captured = std::get_if<cgrt::format::CapturedWork>(&node.work)) {
+      add_callable(captured->function, result);
+    } else if (const auto *record = std::get_if<cgrt::format::EventRecordWork>(&node.work)) {
+      result.emplace(StateKind::Event, record->event.index);
+    } else if (const auto *wait = std::get_if<cgrt::format::EventWaitWork>(&node.work)) {
+      result.emplace(StateKind::Event, wait->event.index);
+    } else if (sets_conditions(node)) {
+      result.emplace(StateKind::Conditions, 0);
+    }
+    return result;
+  }
+
+  void add_callable(cgrt::format::CallableId function, States &states) const {
+    if (!program_[function].concurrent) {
+      states.emplace(StateKind::Callable, function.index);
+    }
+  }
+
   /// Comes after a node that was kept for this.
   void follow(NodeId earlier) {
     causes_.emplace(earlier, BufferId{});
     covered_.push_back(earlier);
   }
 
-  /// Itself, or in one of its bodies.
-  bool sets_conditions(const Node &node) const {
-    if (const auto *branch = std::get_if<cgrt::format::ConditionalWork>(&node.work)) {
-      return std::any_of(branch->bodies.begin(), branch->bodies.end(),
-                         [this](cgrt::format::GraphId body) { return setting_[body.index]; });
-    }
+  static bool sets_conditions(const Node &node) {
     const auto *kernel = std::get_if<cgrt::format::KernelWork>(&node.work);
     return kernel != nullptr &&
            std::any_of(kernel->arguments.begin(), kernel->arguments.end(), [](const auto &each) {
@@ -127,7 +170,6 @@ private:
   /// The earlier accesses that conflict. What a write covers is of no further interest: who
   /// conflicts with that conflicts with the write, too.
   void collect(const Effect &effect, NodeId id) {
-    Accesses &accesses = accesses_of(effect.region.buffer);
     const auto conflict = [&](const Access &access) {
       if (access.node == id || overlap(polynomials_, access.region, effect.region) == Overlap::No) {
         return false;
@@ -139,25 +181,7 @@ private:
       }
       return over;
     };
-    accesses.writes.visit_near(effect.region, conflict);
-    if (effect.writes) {
-      accesses.reads.visit_near(effect.region, conflict);
-    }
-  }
-
-  Accesses &accesses_of(BufferId buffer) {
-    const auto found = accesses_.find(buffer);
-    if (found != accesses_.end()) {
-      return found->second;
-    }
-    // Sorting by a dimension of extent 1 would tell nothing apart.
-    const auto &shape = program_[buffer].shape;
-    std::size_t dimension = 0;
-    while (dimension + 1 < shape.size() && polynomials_.of(shape[dimension]) == Polynomial{1, {}}) {
-      ++dimension;
-    }
-    const AccessIndex empty(polynomials_, dimension);
-    return accesses_.emplace(buffer, Accesses{empty, empty}).first->second;
+    history_.visit_conflicts(effect, conflict);
   }
 
   /// A node that no recorded access names any more will not be a predecessor again.
@@ -170,11 +194,13 @@ private:
   const Program &program_;
   Polynomials &polynomials_;
   Graph &graph_;
-  std::map<BufferId, Accesses> accesses_;
+  AccessHistory history_;
   std::map<NodeId, BufferId> causes_; ///< of the current node: the first buffer for each edge
-  const std::vector<bool> &setting_; ///< for each graph before this one: whether it sets conditions
-  bool sets_any_ = false;            ///< whether this one does
-  NodeId last_setting_;              ///< the last node that does
+  const std::vector<States> &states_of_;   ///< of each graph before this one
+  States states_;                          ///< of this one so far
+  std::map<State, NodeId> last_touching_;  ///< the last node that touches it
+  std::span<const Sync> syncs_;
+  std::size_t next_sync_ = 0; ///< the first one behind the current node
   std::map<cgrt::format::ConditionId, NodeId> setters_; ///< whose conditionals are still to come
   std::vector<NodeId> covered_;                         ///< whose accesses the current node covers
   std::vector<std::uint32_t> uses_; ///< how many recorded accesses name the node
@@ -186,10 +212,19 @@ private:
 void order_by_data(Module &module, Diagnostics &diagnostics) {
   Polynomials polynomials(module.program.exprs);
   assume_extents(polynomials, module.program);
-  std::vector<bool> setting; // bodies stand before their users
+  std::vector<States> states; // bodies and children stand before their users
+  std::span<const Sync> syncs = module.syncs;
   for (Graph &graph : module.program.graphs) {
-    setting.push_back(GraphOrder(module.program, polynomials, graph, setting).run());
+    const auto graph_id = static_cast<std::uint32_t>(states.size());
+    std::size_t count = 0;
+    while (count < syncs.size() && syncs[count].graph.index == graph_id) {
+      ++count;
+    }
+    states.push_back(
+        GraphOrder(module.program, polynomials, graph, states, syncs.first(count)).run());
+    syncs = syncs.subspan(count);
   }
+  module.syncs.clear();
   order_by_after(module, diagnostics);
 }
 

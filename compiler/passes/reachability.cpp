@@ -26,6 +26,22 @@ void Reachability::add(std::span<const std::uint32_t> predecessors) {
   positions_.push_back(place);
 }
 
+Reachability::Ancestors::Ancestors(const Reachability &all, std::uint32_t node) : all_(all) {
+  for (const Mark &mark : *all.ancestors_[node]) {
+    reach_.emplace(mark.chain, mark.position);
+  }
+  const Position &own = all.positions_[node];
+  if (own.position != 0) {
+    reach_[own.chain] = own.position - 1;
+  }
+}
+
+bool Reachability::Ancestors::contains(std::uint32_t earlier) const {
+  const Position &place = all_.positions_[earlier];
+  const auto found = reach_.find(place.chain);
+  return found != reach_.end() && place.position <= found->second;
+}
+
 std::shared_ptr<const Reachability::Marks>
 Reachability::merged_marks(std::span<const std::uint32_t> predecessors,
                            std::uint32_t own_chain) const {

@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <memory>
 #include <span>
+#include <unordered_map>
 #include <utility>
 #include <vector>
 
@@ -21,6 +22,17 @@ public:
   /// The predecessors that no other one implies, ascending. `predecessors` is ascending without
   /// duplicates and holds nodes that have been added and not forgotten.
   std::vector<std::uint32_t> reduce(std::span<const std::uint32_t> predecessors) const;
+
+  /// Tells of earlier nodes whether they come before one node.
+  class Ancestors {
+  public:
+    Ancestors(const Reachability &all, std::uint32_t node);
+    bool contains(std::uint32_t earlier) const;
+
+  private:
+    const Reachability &all_;
+    std::unordered_map<std::uint32_t, std::uint32_t> reach_; ///< how far along each chain
+  };
 
   /// Frees what is known about a node that will not be a predecessor any more.
   void forget(std::uint32_t node) { ancestors_[node].reset(); }

@@ -13,32 +13,38 @@ enum class Takes : std::uint8_t { Nothing, Integer, UpToThreeIntegers, Text };
 struct AttributeInfo {
   std::string_view name;
   Takes takes;
-  std::uint8_t goes_with; ///< a bit for each Attributed
+  std::uint16_t goes_with; ///< a bit for each Attributed
   std::string_view wanted;
 };
 
-constexpr std::uint8_t bit(Attributed what) {
-  return static_cast<std::uint8_t>(1U << static_cast<unsigned>(what));
+constexpr std::uint16_t bit(Attributed what) {
+  return static_cast<std::uint16_t>(1U << static_cast<unsigned>(what));
 }
 
-constexpr std::uint8_t launches = bit(Attributed::Kernel) | bit(Attributed::Launch) |
-                                  bit(Attributed::Child) | bit(Attributed::Block);
+constexpr std::uint16_t launches = bit(Attributed::Kernel) | bit(Attributed::Launch) |
+                                   bit(Attributed::Child) | bit(Attributed::Block);
 
 constexpr auto attributes_known = std::to_array<AttributeInfo>({
     {"cancellable", Takes::Nothing, bit(Attributed::Graph), "graphs"},
     {"cluster", Takes::UpToThreeIntegers, launches, "kernels and their launches"},
+    {"concurrent", Takes::Nothing, bit(Attributed::Callable), "callbacks and captured functions"},
     {"cooperative", Takes::Nothing, launches, "kernels and their launches"},
+    {"explicit", Takes::Nothing, bit(Attributed::Graph), "graphs"},
+    {"external", Takes::Nothing, bit(Attributed::Event), "events"},
     {"inplace", Takes::Nothing, bit(Attributed::Kernel), "kernels"},
     {"mapped", Takes::Nothing, bit(Attributed::Buffer), "host buffers"},
     {"name", Takes::Text,
-     bit(Attributed::Launch) | bit(Attributed::Child) | bit(Attributed::Memory),
+     bit(Attributed::Launch) | bit(Attributed::Child) | bit(Attributed::Memory) |
+         bit(Attributed::Call) | bit(Attributed::EventNode),
      "statements that make one node"},
-    {"priority", Takes::Integer, launches, "kernels and their launches"},
+    {"priority", Takes::Integer, launches | bit(Attributed::Stream),
+     "kernels, their launches and streams"},
+    {"timing", Takes::Nothing, bit(Attributed::Event), "events"},
 });
 
 /// Of the language, but not of this version.
 constexpr auto attributes_to_come = std::to_array<std::string_view>(
-    {"concurrent", "device_launch", "explicit", "external", "timing", "updatable"});
+    {"device_launch", "updatable"});
 
 std::string_view describe(Takes takes) {
   switch (takes) {

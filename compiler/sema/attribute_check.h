@@ -6,7 +6,21 @@
 namespace cgc {
 
 /// What an attribute may stand before.
-enum class Attributed : std::uint8_t { Kernel, Buffer, Graph, Launch, Child, Block, Memory, Other };
+enum class Attributed : std::uint8_t {
+  Kernel,
+  Buffer,
+  Graph,
+  Launch,
+  Child,
+  Block,
+  Memory,
+  Callable, ///< its declaration
+  Call,     ///< of one
+  Stream,
+  Event,
+  EventNode, ///< a record or wait
+  Other,
+};
 
 /// Reports attributes that do not go with `what` (`noun` names it: "a copy"), unknown ones, and
 /// arguments that are not right; checks their expressions.

@@ -28,6 +28,9 @@ enum class SymbolKind : std::uint8_t {
   KernelParameter, ///< of the enclosing kernel
   TypeParameter,   ///< of the enclosing kernel
   DefParameter,    ///< of File::defs[owner]
+  Callable,        ///< File::callables
+  Stream,          ///< File::streams
+  Event,           ///< File::events
 };
 
 /// What a name stands for.

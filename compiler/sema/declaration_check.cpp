@@ -11,10 +11,28 @@ namespace {
 
 constexpr std::size_t max_dimensions = 8;
 
+/// Refuses names that stand twice.
+class ParameterNames {
+public:
+  explicit ParameterNames(Diagnostics &diagnostics) : diagnostics_(diagnostics) {}
+
+  void declare(const ast::Name &name) {
+    const auto [place, added] = seen_.emplace(name.text, name.range);
+    if (!added) {
+      diagnostics_.report(Diag::Redefined, name.range, name.text)
+          .notes.push_back({place->second, "the first declaration"});
+    }
+  }
+
+private:
+  Diagnostics &diagnostics_;
+  std::unordered_map<std::string_view, SourceRange> seen_;
+};
+
 class KernelCheck {
 public:
   KernelCheck(const ast::Kernel &kernel, ExprCheck &exprs, Diagnostics &diagnostics)
-      : kernel_(kernel), exprs_(exprs), diagnostics_(diagnostics) {}
+      : kernel_(kernel), exprs_(exprs), diagnostics_(diagnostics), names_(diagnostics) {}
 
   KernelClauses run() {
     check_attributes(kernel_.attributes, Attributed::Kernel, "a kernel", {}, exprs_, diagnostics_);
@@ -36,11 +54,7 @@ public:
 private:
   void declare(const ast::Name &name) {
     check_seen_by_bodies(name, diagnostics_);
-    const auto [place, added] = seen_.emplace(name.text, name.range);
-    if (!added) {
-      diagnostics_.report(Diag::Redefined, name.range, name.text)
-          .notes.push_back({place->second, "the first declaration"});
-    }
+    names_.declare(name);
   }
 
   void check_type_parameters() {
@@ -119,7 +133,7 @@ private:
   KernelClauses clauses_;
   const ast::KernelClause *model_ = nullptr;
   std::set<std::string> seen_clauses_;
-  std::unordered_map<std::string_view, SourceRange> seen_;
+  ParameterNames names_;
 };
 
 } // namespace
@@ -152,7 +166,22 @@ KernelClauses check_kernel(const ast::Kernel &kernel, ExprCheck &exprs, Diagnost
   return KernelCheck(kernel, exprs, diagnostics).run();
 }
 
-ast::ScalarType parameter_type(const ast::Kernel &kernel, const ast::Parameter &parameter,
+void check_callable(const ast::Callable &callable, ExprCheck &exprs, Diagnostics &diagnostics) {
+  check_attributes(callable.attributes, Attributed::Callable,
+                   "the declaration of a function", {}, exprs, diagnostics);
+  ParameterNames names(diagnostics);
+  const ExprScope shapes = {&callable, nullptr, false, false, "a parameter's shape"};
+  for (const ast::Parameter &parameter : callable.parameters) {
+    names.declare(parameter.name);
+    if (parameter.type_name) {
+      diagnostics.report(Diag::UndefinedName, parameter.type_name->range,
+                         parameter.type_name->text, " as a type");
+    }
+    check_shape(parameter.shape, parameter.name, shapes, exprs, diagnostics);
+  }
+}
+
+ast::ScalarType parameter_type(const ast::Signature &kernel, const ast::Parameter &parameter,
                                const std::vector<ast::ScalarType> &types) {
   if (parameter.type_name) {
     for (std::size_t i = 0; i < types.size(); ++i) {

@@ -16,8 +16,10 @@ void check_buffer(const ast::Buffer &buffer, const ExprScope &scope, ExprCheck &
 /// A kernel's declaration; its clauses.
 KernelClauses check_kernel(const ast::Kernel &kernel, ExprCheck &exprs, Diagnostics &diagnostics);
 
+void check_callable(const ast::Callable &callable, ExprCheck &exprs, Diagnostics &diagnostics);
+
 /// The type of a kernel's parameter when its type parameters stand for `types`.
-ast::ScalarType parameter_type(const ast::Kernel &kernel, const ast::Parameter &parameter,
+ast::ScalarType parameter_type(const ast::Signature &kernel, const ast::Parameter &parameter,
                                const std::vector<ast::ScalarType> &types);
 
 /// Reports a name that kernel bodies could not see.

@@ -44,6 +44,12 @@ std::string_view ExprCheck::describe(SymbolKind kind) {
     return "a type";
   case SymbolKind::DefParameter:
     return "a parameter of a def";
+  case SymbolKind::Callable:
+    return "a function of the embedding program";
+  case SymbolKind::Stream:
+    return "a stream";
+  case SymbolKind::Event:
+    return "an event";
   case SymbolKind::None:
     break;
   }
@@ -319,7 +325,9 @@ bool ExprCheck::check_name(ExprRef ref, const ExprScope &scope) {
   ValueKind &kind = file_.kinds[ref.index];
   kind = ValueKind::Int;
   const bool is_value = symbol.kind != SymbolKind::Module && symbol.kind != SymbolKind::Kernel &&
-                        symbol.kind != SymbolKind::Def && symbol.kind != SymbolKind::Graph;
+                        symbol.kind != SymbolKind::Def && symbol.kind != SymbolKind::Graph &&
+                        symbol.kind != SymbolKind::Callable && symbol.kind != SymbolKind::Stream &&
+                        symbol.kind != SymbolKind::Event;
   if (is_value && is_broken(symbol)) {
     return false;
   }
@@ -360,6 +368,9 @@ bool ExprCheck::check_name(ExprRef ref, const ExprScope &scope) {
   }
   case SymbolKind::TypeParameter: // of a sizeof, or check_call() says that it is no value
     return true;
+  case SymbolKind::Callable:
+  case SymbolKind::Stream:
+  case SymbolKind::Event:
   case SymbolKind::Module:
   case SymbolKind::Kernel:
   case SymbolKind::Def:

@@ -15,7 +15,7 @@ namespace cgc {
 /// Where an expression stands decides what it may read.
 struct ExprScope {
   /// The enclosing kernel, whose parameters its clauses read; they do not see the file's params.
-  const ast::Kernel *kernel = nullptr;
+  const ast::Signature *kernel = nullptr;
   const Scope *locals = nullptr;
   bool params = true;    ///< whether the file's params may be read
   bool buffers = true;   ///< whether len and dim may ask for a buffer's shape

@@ -35,6 +35,7 @@ public:
     check_params();
     check_buffers();
     check_kernels();
+    check_callables();
     for (const ast::Def &def : file_.defs) {
       statements_.check_head(def);
     }
@@ -130,6 +131,7 @@ private:
       declare(file_.buffers[buffer].name, SymbolKind::Buffer, buffer);
     }
     declare_each(file_.kernels, SymbolKind::Kernel);
+    declare_each(file_.callables, SymbolKind::Callable);
     declare_each(file_.defs, SymbolKind::Def);
     declare_each(file_.graphs, SymbolKind::Graph);
   }
@@ -207,6 +209,13 @@ private:
       if (file_.kernels[i].body.missing) {
         program_.broken_declarations.insert({SymbolKind::Kernel, i, checked_.module});
       }
+    }
+  }
+
+  void check_callables() {
+    for (std::uint32_t i = 0; i < file_.callables.size(); ++i) {
+      check_declaration({SymbolKind::Callable, i, checked_.module},
+                        [&] { check_callable(file_.callables[i], exprs_, diagnostics_); });
     }
   }
 

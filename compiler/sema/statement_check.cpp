@@ -204,7 +204,9 @@ StatementCheck::attributed(const ast::LaunchStatement &launch) const {
   }
   const Symbol callee = exprs_.find(file_[launch.callee].name, expr_scope());
   return callee.kind == SymbolKind::Def ? AttributedKind{Attributed::Block, "a call of a def"}
-                                        : AttributedKind{Attributed::Launch, "a launch"};
+         : callee.kind == SymbolKind::Callable
+             ? AttributedKind{Attributed::Call, "a call of a function"}
+             : AttributedKind{Attributed::Launch, "a launch"};
 }
 
 void StatementCheck::check_statement_attributes(const ast::Statement &statement) {
@@ -274,8 +276,10 @@ void StatementCheck::check_action(const ast::LaunchStatement &launch,
     check_kernel_launch(launch, callee);
   } else if (callee.kind == SymbolKind::Def) {
     check_def_call(launch, statement, callee);
+  } else if (callee.kind == SymbolKind::Callable) {
+    check_call(launch, callee);
   } else {
-    exprs_.report_wrong_kind(launch.callee, callee, "a kernel or a def");
+    exprs_.report_wrong_kind(launch.callee, callee, "a kernel, a def or a function");
   }
 }
 
@@ -299,9 +303,27 @@ void StatementCheck::check_kernel_launch(const ast::LaunchStatement &launch, con
   if (launch.geometry) {
     check_geometry(*launch.geometry);
   }
-  if (!check_count(launch, "kernel", kernel.name, kernel.parameters.size())) {
-    return;
+  if (check_count(launch, "kernel", kernel.name, kernel.parameters.size())) {
+    check_arguments(launch, callee, kernel, named("kernel", kernel.name));
   }
+}
+
+/// Of a callback or captured function.
+void StatementCheck::check_call(const ast::LaunchStatement &launch, const Symbol &callee) {
+  const ast::Callable &callable = program_[callee].file->callables[callee.index];
+  const std::string_view what = cgrt::format::spelling(callable.kind);
+  if (launch.child || launch.geometry) {
+    diagnostics_.report(Diag::LaunchOfFunction, file_[launch.callee].range, what,
+                        callable.name.text);
+  }
+  if (check_count(launch, what, callable.name, callable.parameters.size())) {
+    check_arguments(launch, callee, callable, named(what, callable.name));
+  }
+}
+
+void StatementCheck::check_arguments(const ast::LaunchStatement &launch, const Symbol &callee,
+                                     const ast::Signature &kernel,
+                                     const std::string &callee_name) {
   std::vector<std::optional<Reference>> references(launch.arguments.size());
   bool good = true;
   for (std::size_t i = 0; i < launch.arguments.size(); ++i) {
@@ -321,7 +343,6 @@ void StatementCheck::check_kernel_launch(const ast::LaunchStatement &launch, con
   if (!good || exprs_.is_broken(callee) || !deduce(launch, kernel, references, types)) {
     return;
   }
-  const std::string callee_name = named("kernel", kernel.name);
   for (std::size_t i = 0; i < launch.arguments.size(); ++i) {
     const ast::Parameter &parameter = kernel.parameters[i];
     const ScalarType type = parameter_type(kernel, parameter, types);
@@ -382,7 +403,7 @@ std::optional<ScalarType> StatementCheck::type_of_scalar(ExprRef argument) const
 }
 
 /// What the type parameters stand for: buffers decide, then scalars that have a type.
-bool StatementCheck::deduce(const ast::LaunchStatement &launch, const ast::Kernel &kernel,
+bool StatementCheck::deduce(const ast::LaunchStatement &launch, const ast::Signature &kernel,
                             std::vector<std::optional<Reference>> &references,
                             std::vector<ScalarType> &types) {
   for (const ast::TypeParameter &wanted : kernel.type_parameters) {

@@ -85,6 +85,19 @@ private:
   static AttributedKind attributed(const ast::SyncStatement &) {
     return {Attributed::Other, "a sync"};
   }
+  static AttributedKind attributed(const ast::HandleStatement &declared) {
+    return declared.is_event ? AttributedKind{Attributed::Event, "an event"}
+                             : AttributedKind{Attributed::Stream, "a stream"};
+  }
+  static AttributedKind attributed(const ast::OnStatement &) {
+    return {Attributed::Block, "a block"};
+  }
+  static AttributedKind attributed(const ast::RecordStatement &) {
+    return {Attributed::EventNode, "a record"};
+  }
+  static AttributedKind attributed(const ast::WaitStatement &) {
+    return {Attributed::EventNode, "a wait"};
+  }
   static AttributedKind attributed(const ast::ConstStatement &) {
     return {Attributed::Other, "a const"};
   }
@@ -104,6 +117,11 @@ private:
   /// A device expression; inside a def, what it reads of the parameters is noted.
   bool check_device_expr(ast::ExprRef root);
   void check_action(const ast::SyncStatement &, const ast::Statement &, Scope &) {}
+  void check_action(const ast::HandleStatement &declared, const ast::Statement &, Scope &scope);
+  void check_action(const ast::OnStatement &placed, const ast::Statement &statement, Scope &scope);
+  void check_action(const ast::RecordStatement &recorded, const ast::Statement &, Scope &);
+  void check_action(const ast::WaitStatement &awaited, const ast::Statement &, Scope &);
+  void check_handle(ast::ExprRef root, SymbolKind wanted);
   void check_action(const ast::ScopeStatement &inner, const ast::Statement &, Scope &);
   void check_action(const ast::BufferStatement &declared, const ast::Statement &, Scope &scope);
   void check_action(const ast::ConstStatement &declared, const ast::Statement &, Scope &scope);
@@ -112,12 +130,15 @@ private:
   void add_names(const ast::Statement &statement, std::set<std::string_view> &names) const;
 
   void check_kernel_launch(const ast::LaunchStatement &launch, const Symbol &callee);
+  void check_call(const ast::LaunchStatement &launch, const Symbol &callee);
+  void check_arguments(const ast::LaunchStatement &launch, const Symbol &callee,
+                       const ast::Signature &signature, const std::string &callee_name);
   void check_geometry(const ast::GeometryOverride &geometry);
   void check_def_call(const ast::LaunchStatement &launch, const ast::Statement &statement,
                       const Symbol &callee);
   bool check_count(const ast::LaunchStatement &launch, std::string_view what, const ast::Name &name,
                    std::size_t wanted);
-  bool deduce(const ast::LaunchStatement &launch, const ast::Kernel &kernel,
+  bool deduce(const ast::LaunchStatement &launch, const ast::Signature &kernel,
               std::vector<std::optional<Reference>> &references,
               std::vector<ast::ScalarType> &types);
   std::optional<ast::ScalarType> type_of_scalar(ast::ExprRef argument) const;

@@ -40,6 +40,12 @@ public:
     report_each(file_.params, SymbolKind::Param, "param");
     report_each(file_.buffers, SymbolKind::Buffer, "buffer");
     report_each(file_.kernels, SymbolKind::Kernel, "kernel");
+    for (std::uint32_t i = 0; i < file_.callables.size(); ++i) {
+      report_if_unused(file_.callables[i].name, SymbolKind::Callable, i,
+                       cgrt::format::spelling(file_.callables[i].kind));
+    }
+    report_each(file_.streams, SymbolKind::Stream, "stream");
+    report_each(file_.events, SymbolKind::Event, "event");
     report_each(file_.defs, SymbolKind::Def, "def");
     for (const ast::Def &def : file_.defs) {
       report_labels(def.body);

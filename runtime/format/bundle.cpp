@@ -16,6 +16,8 @@ public:
 
   void operator()(const NodeField &, KernelId &kernel) { kernel = {next()}; }
   void operator()(const NodeField &, GraphId &graph) { graph = {next()}; }
+  void operator()(const NodeField &, EventId &event) { event = {next()}; }
+  void operator()(const NodeField &, CallableId &function) { function = {next()}; }
   void operator()(const NodeField &, ConditionId &condition) { condition = {next()}; }
   void operator()(const NodeField &, ConditionalType &type) {
     const std::uint32_t word = next();
@@ -108,6 +110,8 @@ public:
     decode_each(*wire.checks(), program.checks);
     decode_each(*wire.images(), program.images);
     decode_each(*wire.conditions(), program.conditions);
+    decode_each(*wire.events(), program.events);
+    decode_each(*wire.callables(), program.callables);
     program.reports = {wire.reports()};
     program.stops = {wire.stops()};
     return program;
@@ -216,6 +220,9 @@ private:
     if (wire.name() != nullptr) {
       node.name = wire.name()->str();
     }
+    if (wire.stream() != nullptr) {
+      node.stream = wire.stream()->str();
+    }
     return node;
   }
 
@@ -231,11 +238,26 @@ private:
     if (wire.stop() != 0) {
       graph.stop = wire.stop() - 1;
     }
+    graph.explicit_order = wire.explicit_order();
     return graph;
   }
 
   static Condition decode(const wire::Condition &wire) {
     return {wire.text()->str(), wire.initial(), {wire.limit()}, decode(wire.place())};
+  }
+
+  static Event decode(const wire::Event &wire) {
+    return {wire.name()->str(), wire.external(), decode(wire.place())};
+  }
+
+  Callable decode(const wire::Callable &wire) {
+    Callable callable;
+    callable.name = wire.name()->str();
+    callable.kind = static_cast<CallableKind>(wire.kind());
+    decode_each(*wire.params(), callable.params);
+    callable.concurrent = wire.concurrent();
+    callable.place = decode(wire.place());
+    return callable;
   }
 
   static Check decode(const wire::Check &wire) {

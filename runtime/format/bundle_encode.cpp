@@ -20,6 +20,8 @@ class FieldWriter {
 public:
   void operator()(const NodeField &, KernelId kernel) { words_.push_back(kernel.index); }
   void operator()(const NodeField &, GraphId graph) { words_.push_back(graph.index); }
+  void operator()(const NodeField &, EventId event) { words_.push_back(event.index); }
+  void operator()(const NodeField &, CallableId function) { words_.push_back(function.index); }
   void operator()(const NodeField &, ConditionId condition) { words_.push_back(condition.index); }
   void operator()(const NodeField &, ConditionalType type) {
     words_.push_back(static_cast<std::uint32_t>(type));
@@ -136,8 +138,10 @@ class Encoder {
     const wire::Place place = to_wire(node.place);
     const auto name =
         node.name.empty() ? Offset<flatbuffers::String>() : builder_.CreateString(node.name);
+    const auto stream =
+        node.stream.empty() ? Offset<flatbuffers::String>() : builder_.CreateString(node.stream);
     return wire::CreateNode(builder_, static_cast<std::uint8_t>(node.kind()), fields,
-                            dependencies_offset, &place, name);
+                            dependencies_offset, &place, name, stream);
   }
 
   Offset<wire::Graph> encode(const Graph &graph) {
@@ -146,13 +150,28 @@ class Encoder {
     const wire::Place place = to_wire(graph.place);
     const auto label = builder_.CreateString(graph.label);
     const std::uint32_t stop = graph.stop ? *graph.stop + 1 : 0;
-    return wire::CreateGraph(builder_, name, nodes, &place, graph.entry, label, stop);
+    return wire::CreateGraph(builder_, name, nodes, &place, graph.entry, label, stop,
+                             graph.explicit_order);
   }
 
   Offset<wire::Condition> encode(const Condition &condition) {
     const auto text = builder_.CreateString(condition.text);
     const wire::Place place = to_wire(condition.place);
     return wire::CreateCondition(builder_, text, condition.initial, condition.limit.index, &place);
+  }
+
+  Offset<wire::Event> encode(const Event &event) {
+    const auto name = builder_.CreateString(event.name);
+    const wire::Place place = to_wire(event.place);
+    return wire::CreateEvent(builder_, name, event.external, &place);
+  }
+
+  Offset<wire::Callable> encode(const Callable &callable) {
+    const auto name = builder_.CreateString(callable.name);
+    const auto params = encode_each(callable.params);
+    const wire::Place place = to_wire(callable.place);
+    return wire::CreateCallable(builder_, name, static_cast<std::uint8_t>(callable.kind), params,
+                                callable.concurrent, &place);
   }
 
   Offset<wire::Check> encode(const Check &check) {
@@ -185,9 +204,11 @@ public:
     const auto checks = encode_each(program.checks);
     const auto images = encode_each(program.images);
     const auto conditions = encode_each(program.conditions);
+    const auto events = encode_each(program.events);
+    const auto callables = encode_each(program.callables);
     builder_.Finish(wire::CreateProgram(builder_, files, exprs, params, buffers, kernels, graphs,
                                         checks, images, conditions, program.reports.index,
-                                        program.stops.index));
+                                        program.stops.index, events, callables));
     const auto *first = reinterpret_cast<const std::byte *>(builder_.GetBufferPointer());
     return {first, first + builder_.GetSize()};
   }

@@ -24,5 +24,7 @@ using NodeId = Id<struct NodeTag>;
 using GraphId = Id<struct GraphTag>;
 using FileId = Id<struct FileTag>;
 using ConditionId = Id<struct ConditionTag>;
+using EventId = Id<struct EventTag>;
+using CallableId = Id<struct CallableTag>;
 
 } // namespace cgrt::format

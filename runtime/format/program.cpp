@@ -22,6 +22,10 @@ std::string_view spelling(ConditionalType type) {
   return names[static_cast<std::size_t>(type)];
 }
 
+std::string_view spelling(CallableKind kind) {
+  return kind == CallableKind::Callback ? "callback" : "captured";
+}
+
 std::size_t Graph::edge_count() const {
   std::size_t count = 0;
   for (const Node &node : nodes) {
@@ -44,7 +48,11 @@ class EffectCollector {
 public:
   explicit EffectCollector(const Program &program) : program_(program) {}
 
-  void operator()(const NodeField &, KernelId kernel) { kernel_ = kernel; }
+  void operator()(const NodeField &, KernelId kernel) { params_ = &program_[kernel].params; }
+  void operator()(const NodeField &, CallableId function) {
+    params_ = &program_[function].params;
+  }
+  void operator()(const NodeField &, EventId) {}
   void operator()(const NodeField &, GraphId graph) { graphs_.push_back(graph); }
   void operator()(const NodeField &, const Bodies &bodies) {
     graphs_.insert(graphs_.end(), bodies.begin(), bodies.end());
@@ -60,7 +68,7 @@ public:
   void operator()(const NodeField &, const Arguments &arguments) {
     for (std::size_t i = 0; i < arguments.size(); ++i) {
       if (const auto *region = std::get_if<Region>(&arguments[i])) {
-        const Mode mode = program_[kernel_].params[i].mode;
+        const Mode mode = (*params_)[i].mode;
         effects_.push_back({*region, mode != Mode::Out, mode != Mode::In});
       }
     }
@@ -85,7 +93,7 @@ public:
 
 private:
   const Program &program_;
-  KernelId kernel_; ///< stands before the arguments
+  const std::vector<KernelParam> *params_ = nullptr; ///< of who takes the arguments
   std::vector<GraphId> graphs_;
   std::vector<Effect> effects_;
 };
@@ -112,6 +120,10 @@ public:
 
   void operator()(const NodeField &, KernelId kernel) { text_ += " " + program_[kernel].name; }
   void operator()(const NodeField &, GraphId graph) { text_ += " " + program_[graph].name; }
+  void operator()(const NodeField &, EventId event) { text_ += " " + program_[event].name; }
+  void operator()(const NodeField &, CallableId function) {
+    text_ += " " + program_[function].name;
+  }
   void operator()(const NodeField &, const Bodies &) {}
   void operator()(const NodeField &, ConditionId condition) { text_ = program_[condition].text; }
   void operator()(const NodeField &, ConditionalType) {}

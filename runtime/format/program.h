@@ -11,6 +11,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <optional>
+#include <set>
 #include <string>
 #include <string_view>
 #include <type_traits>
@@ -101,6 +102,27 @@ struct Condition {
   Place place;
 };
 
+/// A CUDA event that nodes record or wait for: of a timing event the caller asks for the time, an
+/// external one is the caller's.
+struct Event {
+  std::string name;
+  bool external = false;
+  Place place;
+};
+
+/// A callback runs on the host; what a captured function puts on a stream becomes a child graph.
+enum class CallableKind : std::uint8_t { Callback, Captured };
+std::string_view spelling(CallableKind kind);
+
+/// A C++ function that the embedding program binds by name.
+struct Callable {
+  std::string name;
+  CallableKind kind = CallableKind::Callback;
+  std::vector<KernelParam> params;
+  bool concurrent = false; ///< its calls may run side by side
+  Place place;
+};
+
 /// How a Condition's value chooses: If runs body 0 when it is not 0, else body 1 if there is one;
 /// While runs body 0 again and again until it is 0; Switch runs the body of that number, if any.
 enum class ConditionalType : std::uint8_t { If, While, Switch };
@@ -137,7 +159,9 @@ using Bodies = std::vector<GraphId>;
 // type, which has 1, 2 or 4 bytes (memset's). ChildWork: `graph` is no entry, stands before the
 // graph that uses it and has no ConditionalWork. ConditionalWork: a While has one body, an If one
 // or two; a body is no entry, stands before its user, and has no other; no other node has this
-// condition, and kernels of the same entry graph and its bodies alone are given it.
+// condition, and kernels of the same entry graph and its bodies alone are given it. EventWaitWork:
+// the event is external. CallbackWork and CapturedWork: the function is of that kind, the arguments
+// match its parameters; a callback's buffers are host memory.
 #define CGRT_NODE_KIND(name, ...) struct name##Work {
 #define CGRT_NODE_FIELD(kind, type, member, ...) type member;
 #define CGRT_NODE_END(name)                                                                        \
@@ -146,7 +170,8 @@ using Bodies = std::vector<GraphId>;
 #include "format/node_kinds.def"
 
 /// In the table's order, which is checked below.
-using Work = std::variant<KernelWork, CopyWork, FillWork, ChildWork, ConditionalWork>;
+using Work = std::variant<KernelWork, CopyWork, FillWork, ChildWork, ConditionalWork, EventRecordWork,
+                          EventWaitWork, CallbackWork, CapturedWork>;
 
 #define CGRT_NODE_KIND(name, id, ...)                                                              \
   static_assert(std::is_same_v<std::variant_alternative_t<id, Work>, name##Work>);
@@ -174,7 +199,8 @@ struct Node {
   Work work;
   std::vector<Dependency> dependencies; ///< ascending by node, each node once
   Place place;
-  std::string name{}; ///< the program's own (`@name`); empty: none
+  std::string name{};   ///< the program's own (`@name`); empty: none
+  std::string stream{}; ///< the one it was put on, for people to see; empty: none
 
   NodeKind kind() const { return static_cast<NodeKind>(work.index()); }
 };
@@ -188,6 +214,7 @@ struct Graph {
   std::string label{}; ///< of a body: "case 1, 2"
   /// The element of Program::stops that ends the loops of this entry graph; none: nothing does.
   std::optional<std::uint32_t> stop{};
+  bool explicit_order = false; ///< the program gave all edges; conflicts asked for none
 
   std::size_t edge_count() const;
 };
@@ -226,6 +253,8 @@ struct Program {
   std::vector<Kernel> kernels;
   std::vector<Graph> graphs;
   std::vector<Condition> conditions;
+  std::vector<Event> events;
+  std::vector<Callable> callables;
   /// Private mapped host memory of u32, none where nothing needs it: one element for each condition
   /// in which a loop that was ended says why (a LoopEnd), and one for each entry graph that can be
   /// asked to stop, which it is while that is not 0. cgrt keeps them 0.
@@ -238,6 +267,8 @@ struct Program {
   const Kernel &operator[](KernelId id) const { return kernels[id.index]; }
   const Graph &operator[](GraphId id) const { return graphs[id.index]; }
   const Condition &operator[](ConditionId id) const { return conditions[id.index]; }
+  const Event &operator[](EventId id) const { return events[id.index]; }
+  const Callable &operator[](CallableId id) const { return callables[id.index]; }
   SourceLocation locate(const Place &place) const;
 };
 
@@ -246,6 +277,27 @@ bool is_whole(const Program &program, const Region &region);
 
 /// The conditions of an entry graph's nodes and of those in its bodies, ascending.
 std::vector<ConditionId> conditions_of(const Program &program, GraphId graph);
+
+/// Calls `visit(node)` for each node of a graph and of those in it, each graph once.
+template <typename Visit>
+void for_each_node_in(const Program &program, GraphId graph, const Visit &visit) {
+  std::vector<GraphId> open = {graph};
+  std::set<GraphId> seen = {graph};
+  while (!open.empty()) {
+    const Graph &next = program[open.back()];
+    open.pop_back();
+    for (const Node &node : next.nodes) {
+      visit(node);
+      if (const auto *child = std::get_if<ChildWork>(&node.work)) {
+        if (seen.insert(child->graph).second) {
+          open.push_back(child->graph);
+        }
+      } else if (const auto *branch = std::get_if<ConditionalWork>(&node.work)) {
+        open.insert(open.end(), branch->bodies.begin(), branch->bodies.end());
+      }
+    }
+  }
+}
 
 /// What a node does to memory, one entry for each region it touches.
 struct Effect {

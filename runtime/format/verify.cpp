@@ -21,6 +21,7 @@ public:
       check_buffers();
       check_kernels();
       check_conditions();
+      check_events_and_callables();
       check_checks();
       check_images();
     }
@@ -173,12 +174,31 @@ private:
           kernel.cuda_symbol.find('\0') != std::string::npos) {
         problem(where, "it has no symbol");
       }
-      for (const KernelParam &param : kernel.params) {
-        if (static_cast<std::uint8_t>(param.type) >= scalar_type_count ||
-            param.mode > Mode::InOut) {
-          problem(where, "parameter '" + param.name + "' has an unknown type or mode");
-        }
+      check_parameters(kernel.params, where);
+    }
+  }
+
+  void check_parameters(const std::vector<KernelParam> &params, const std::string &where) {
+    for (const KernelParam &param : params) {
+      if (static_cast<std::uint8_t>(param.type) >= scalar_type_count || param.mode > Mode::InOut) {
+        problem(where, "parameter '" + param.name + "' has an unknown type or mode");
       }
+    }
+  }
+
+  void check_events_and_callables() {
+    check_names(program_.events, "event");
+    for (const Event &event : program_.events) {
+      need_place(event.place, "event '" + event.name + "'");
+    }
+    check_names(program_.callables, "function");
+    for (const Callable &callable : program_.callables) {
+      const std::string where = "function '" + callable.name + "'";
+      need_place(callable.place, where);
+      if (callable.kind > CallableKind::Captured) {
+        problem(where, "it is of an unknown kind");
+      }
+      check_parameters(callable.params, where);
     }
   }
 
@@ -279,6 +299,18 @@ private:
     }
   }
 
+  void check_field(EventId event, const NodeField &, const std::string &where) {
+    if (event.index >= program_.events.size()) {
+      problem(where, "it names no event");
+    }
+  }
+
+  void check_field(CallableId function, const NodeField &, const std::string &where) {
+    if (function.index >= program_.callables.size()) {
+      problem(where, "it names no function");
+    }
+  }
+
   // So no graph can contain itself, and whoever goes through the graphs in order knows a child or a
   // body before its users.
   bool stands_before(GraphId graph) const {
@@ -357,14 +389,52 @@ private:
   template <typename AnyWork> void check_relations(const AnyWork &, const std::string &) {}
 
   void check_relations(const KernelWork &work, const std::string &where) {
-    const Kernel &kernel = program_[work.kernel];
-    if (work.arguments.size() != kernel.params.size()) {
-      problem(where, "it has " + std::to_string(work.arguments.size()) +
-                         " arguments; its kernel takes " + std::to_string(kernel.params.size()));
+    check_arguments(work.arguments, program_[work.kernel].params, where);
+  }
+
+  void check_relations(const EventWaitWork &work, const std::string &where) {
+    if (!program_[work.event].external) {
+      problem(where, "it waits for an event that is not the caller's");
+    }
+  }
+
+  void check_relations(const CallbackWork &work, const std::string &where) {
+    check_call(work.function, CallableKind::Callback, work.arguments, where);
+    for (const Argument &argument : work.arguments) {
+      const auto *region = std::get_if<Region>(&argument);
+      if (region != nullptr && program_[region->buffer].space != MemorySpace::Host) {
+        problem(where, "a callback is given device memory");
+      }
+    }
+  }
+
+  void check_relations(const CapturedWork &work, const std::string &where) {
+    check_call(work.function, CallableKind::Captured, work.arguments, where);
+  }
+
+  void check_call(CallableId function, CallableKind kind, const Arguments &arguments,
+                  const std::string &where) {
+    const Callable &callable = program_[function];
+    if (callable.kind != kind) {
+      problem(where, "its function is of another kind");
+    }
+    check_arguments(arguments, callable.params, where);
+    for (const Argument &argument : arguments) {
+      if (std::holds_alternative<ConditionId>(argument)) {
+        problem(where, "a function is given a condition");
+      }
+    }
+  }
+
+  void check_arguments(const Arguments &arguments, const std::vector<KernelParam> &params,
+                       const std::string &where) {
+    if (arguments.size() != params.size()) {
+      problem(where, "it has " + std::to_string(arguments.size()) + " arguments instead of " +
+                         std::to_string(params.size()));
       return;
     }
-    for (std::size_t i = 0; i < work.arguments.size(); ++i) {
-      check_argument(work.arguments[i], kernel.params[i], where);
+    for (std::size_t i = 0; i < arguments.size(); ++i) {
+      check_argument(arguments[i], params[i], where);
     }
   }
 
@@ -463,14 +533,7 @@ private:
                      : user_[index].valid()       ? entry[user_[index].index]
                                                   : GraphId{};
     }
-    for (std::uint32_t index = 0; index < entry.size(); ++index) {
-      const Graph &graph = program_.graphs[index];
-      for (const Node &node : graph.nodes) {
-        if (user_[index].valid() && (info(node.kind()).legal_in & ConditionalBody) == 0) {
-          problem("graph '" + graph.name + "'", "a body cannot hold this kind of node");
-        }
-      }
-    }
+    check_bodies();
     for (const GraphId graph : decided_in_) {
       if (!graph.valid() || !entry[graph.index].valid()) {
         problem("a condition", "it decides no node of an entry graph or of its bodies");
@@ -483,6 +546,25 @@ private:
           entry[given.graph.index] != entry[decided_in_[given.condition.index].index]) {
         problem("graph '" + program_[given.graph].name + "'",
                 "a kernel is given a condition of another graph");
+      }
+    }
+  }
+
+  /// What no body can hold; neither can a child graph in one.
+  void check_bodies() {
+    std::vector<bool> in_body(program_.graphs.size(), false);
+    for (std::uint32_t index = static_cast<std::uint32_t>(in_body.size()); index-- > 0;) {
+      in_body[index] = in_body[index] || user_[index].valid();
+      for (const Node &node : program_.graphs[index].nodes) {
+        if (!in_body[index]) {
+          continue;
+        }
+        if ((info(node.kind()).legal_in & ConditionalBody) == 0) {
+          problem("graph '" + program_.graphs[index].name + "'",
+                  "a body cannot hold this kind of node");
+        } else if (const auto *child = std::get_if<ChildWork>(&node.work)) {
+          in_body[child->graph.index] = true;
+        }
       }
     }
   }

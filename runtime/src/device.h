@@ -5,11 +5,13 @@
 #include "format/program.h"
 #include "node_label.h"
 
+#include <cgrt/callable.h>
 #include <cgrt/types.h>
 
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <span>
 #include <string>
@@ -44,6 +46,14 @@ public:
 };
 
 class DeviceGraph;
+
+/// A point in a launch, or an event of the caller's.
+class DeviceEvent {
+public:
+  virtual ~DeviceEvent() = default;
+  /// Milliseconds from this to `end`; both are timing events that finished launches have recorded.
+  virtual double milliseconds_to(const DeviceEvent &end) const = 0;
+};
 
 struct Dim3 {
   std::uint32_t x = 1, y = 1, z = 1;
@@ -103,8 +113,29 @@ struct ConditionalParams {
   std::uint32_t bodies = 1;
 };
 
-using NodeParams =
-    std::variant<KernelParams, CopyParams, FillParams, ChildParams, ConditionalParams>;
+/// The event outlives the executables.
+struct EventRecordParams {
+  DeviceEvent *event = nullptr;
+};
+
+struct EventWaitParams {
+  DeviceEvent *event = nullptr;
+};
+
+/// Has its arguments bound, and throws nothing.
+struct CallbackParams {
+  std::shared_ptr<const std::function<void()>> call;
+};
+
+/// Has its arguments bound. A CUDA device calls it while the node is added, with a stream that
+/// captures; the host device at each launch, with none.
+struct CapturedParams {
+  std::shared_ptr<const std::function<void(CUstream_st *)>> call;
+};
+
+using NodeParams = std::variant<KernelParams, CopyParams, FillParams, ChildParams,
+                                ConditionalParams, EventRecordParams, EventWaitParams,
+                                CallbackParams, CapturedParams>;
 
 #define CGRT_NODE_KIND(name, id, ...)                                                              \
   static_assert(std::is_same_v<std::variant_alternative_t<id, NodeParams>, name##Params>);
@@ -167,6 +198,10 @@ public:
   /// Loads the program's images that fit this device; throws Error{Device} where none does.
   virtual std::unique_ptr<LoadedCode> load(const format::Program &program) = 0;
   virtual std::unique_ptr<DeviceGraph> create_graph() = 0;
+  /// That takes the time.
+  virtual std::unique_ptr<DeviceEvent> create_event() = 0;
+  /// The caller's, who keeps it.
+  virtual std::unique_ptr<DeviceEvent> wrap_event(CUevent_st *event) = 0;
 };
 
 struct HostDeviceOptions {

@@ -5,9 +5,12 @@ namespace cgrt {
 Executable::Executable(std::shared_ptr<State> state) : state_(std::move(state)) {}
 
 void Executable::launch() {
+  CallbackScope::refuse();
   state_->executable->launch();
+  state_->launched = true;
 }
 void Executable::wait() {
+  CallbackScope::refuse();
   SourceLocation where;
   try {
     state_->executable->wait();
@@ -22,6 +25,9 @@ void Executable::wait() {
       text += "; " + reports[i];
     }
     throw Error(ErrorCode::Stopped, text, where);
+  }
+  if (const std::optional<Error> thrown = state_->failures->take()) {
+    throw Error(*thrown);
   }
 }
 
@@ -60,6 +66,26 @@ void Executable::stop() noexcept {
 
 bool Executable::is_cancellable() const {
   return state_->stop != nullptr;
+}
+
+double Executable::elapsed(const std::string &begin, const std::string &end) const {
+  CallbackScope::refuse();
+  const auto find = [this](const std::string &name) -> const DeviceEvent & {
+    const std::vector<format::Event> &events = state_->program->events;
+    for (std::size_t i = 0; i < events.size(); ++i) {
+      if (events[i].name == name && state_->timers[i] != nullptr) {
+        return *state_->timers[i];
+      }
+    }
+    throw Error(ErrorCode::Usage, "this graph records no timing event " + name);
+  };
+  const DeviceEvent &from = find(begin);
+  const DeviceEvent &to = find(end);
+  if (!state_->launched) {
+    throw Error(ErrorCode::Usage, "the graph has not been launched, so there is no time between " +
+                                      begin + " and " + end);
+  }
+  return from.milliseconds_to(to);
 }
 
 std::size_t Executable::node_count() const {

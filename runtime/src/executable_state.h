@@ -31,6 +31,11 @@ struct Executable::State {
   format::GraphId graph;
   /// Kept where params can change; its last graph is the one that `executable` is of.
   BuiltGraphs built;
+  std::shared_ptr<CallbackFailures> failures;
+  /// By the program's events: those that the graph records.
+  std::vector<std::shared_ptr<DeviceEvent>> timers;
+  std::shared_ptr<const format::Program> program;
+  bool launched = false;
   std::size_t nodes = 0;
   std::size_t edges = 0;
   BuildTimes times;

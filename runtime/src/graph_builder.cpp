@@ -70,6 +70,7 @@ std::vector<bool> GraphBuilder::children_of(format::GraphId graph) const {
 BuiltGraphs GraphBuilder::build(format::GraphId graph, const CreateGraph &create) const {
   const std::vector<bool> children = children_of(graph);
   BuiltGraphs result;
+  result.failures = std::make_shared<CallbackFailures>();
   Built built = {result, std::vector<const DeviceGraph *>(children.size(), nullptr)};
   for (std::uint32_t index = 0; index < graph.index; ++index) {
     if (children[index]) {
@@ -154,6 +155,7 @@ std::vector<NodeUpdate> GraphBuilder::updates(const BuiltGraphs &built,
   std::vector<NodeUpdate> updates;
   BuiltGraphs handles; // a node that refers to a graph has no expressions
   handles.handles = built.handles;
+  handles.failures = built.failures;
   const Built all = {handles, {}};
   for (const BuiltGraphs::One &one : built.all) {
     const std::vector<format::Node> &nodes = program_[one.id].nodes;
@@ -351,17 +353,18 @@ std::vector<std::uint64_t> GraphBuilder::arguments(const format::KernelWork &wor
     slots.push_back(reinterpret_cast<std::uintptr_t>(address(*region, elements)));
   }
   if (!kernel.inplace) {
-    check_aliases(work, label);
+    check_aliases(work.arguments, kernel.params, label);
   }
   return slots;
 }
 
-void GraphBuilder::check_aliases(const format::KernelWork &work, const NodeLabel &label) const {
-  const std::vector<format::KernelParam> &params = program_[work.kernel].params;
-  for (std::size_t i = 0; i < work.arguments.size(); ++i) {
-    const auto *second = std::get_if<format::Region>(&work.arguments[i]);
+void GraphBuilder::check_aliases(const format::Arguments &arguments,
+                                 const std::vector<format::KernelParam> &params,
+                                 const NodeLabel &label) const {
+  for (std::size_t i = 0; i < arguments.size(); ++i) {
+    const auto *second = std::get_if<format::Region>(&arguments[i]);
     for (std::size_t j = 0; second != nullptr && j < i; ++j) {
-      const auto *first = std::get_if<format::Region>(&work.arguments[j]);
+      const auto *first = std::get_if<format::Region>(&arguments[j]);
       const bool writes = params[i].mode != format::Mode::In || params[j].mode != format::Mode::In;
       // Most arguments are buffers of their own, so the boxes are worked out again where not.
       if (writes && first != nullptr && first->buffer == second->buffer &&

@@ -2,6 +2,7 @@
 // against the rules that all devices share, and hands the result to a device.
 #pragma once
 
+#include "bindings.h"
 #include "box.h"
 #include "device.h"
 #include "format/geometry.h"
@@ -32,6 +33,7 @@ struct BuiltGraphs {
   std::vector<std::unique_ptr<DeviceGraph>> owned; ///< the children and, last, the graph itself
   std::vector<One> all;                            ///< those, and the bodies
   std::vector<std::uint64_t> handles;              ///< by the condition's index
+  std::shared_ptr<CallbackFailures> failures;      ///< of the callbacks in them
 };
 
 class GraphBuilder {
@@ -43,9 +45,9 @@ public:
   /// device memory that nodes which do nothing may name.
   GraphBuilder(const format::Program &program, const Parameters &parameters,
                std::span<const PlacedBuffer> buffers, const LoadedCode &code,
-               std::byte *placeholder)
+               const Bindings &bindings, std::byte *placeholder)
       : program_(program), parameters_(parameters), buffers_(buffers), code_(code),
-        placeholder_(placeholder) {}
+        bindings_(bindings), placeholder_(placeholder) {}
 
   using CreateGraph = std::function<std::unique_ptr<DeviceGraph>()>;
 
@@ -78,10 +80,23 @@ private:
   Resolved resolve(const format::ConditionalWork &work, const Built &built,
                    const NodeLabel &) const;
 
+  Resolved resolve(const format::EventRecordWork &work, const Built &,
+                   const NodeLabel &label) const;
+  Resolved resolve(const format::EventWaitWork &work, const Built &, const NodeLabel &label) const;
+  Resolved resolve(const format::CallbackWork &work, const Built &built,
+                   const NodeLabel &label) const;
+  Resolved resolve(const format::CapturedWork &work, const Built &, const NodeLabel &label) const;
+  DeviceEvent *event(format::EventId id) const;
+  std::vector<CallArgument> call_arguments(format::CallableId function,
+                                           const format::Arguments &arguments,
+                                           const NodeLabel &label) const;
+
   format::Geometry geometry(const format::KernelWork &work, const NodeLabel &label) const;
   std::vector<std::uint64_t> arguments(const format::KernelWork &work, const Built &built,
                                        const NodeLabel &label) const;
-  void check_aliases(const format::KernelWork &work, const NodeLabel &label) const;
+  void check_aliases(const format::Arguments &arguments,
+                     const std::vector<format::KernelParam> &params,
+                     const NodeLabel &label) const;
 
   Box box(const format::Region &region, const NodeLabel &label) const;
   /// Of the box's first element; of the buffer's where the box is empty.
@@ -93,6 +108,7 @@ private:
   const Parameters &parameters_;
   std::span<const PlacedBuffer> buffers_;
   const LoadedCode &code_;
+  const Bindings &bindings_;
   std::byte *placeholder_;
 };
 

@@ -6,6 +6,7 @@
 
 #include <cgrt/cgrt.h>
 
+#include <algorithm>
 #include <chrono>
 #include <cstring>
 #include <limits>
@@ -55,6 +56,39 @@ std::string type_and_shape(const BufferView &view) {
   return text + "]";
 }
 
+std::string describe(const CallParameter &parameter) {
+  const std::string type(format::spelling(parameter.type));
+  return !parameter.is_buffer ? type : (parameter.writes ? "a span of " : "a span of const ") + type;
+}
+
+/// Error{Usage} where a C++ function's parameters are not those of the declaration.
+void check_parameters(const format::Program &program, const format::Callable &callable,
+                      const std::vector<CallParameter> &given) {
+  const std::string who = std::string(spelling(callable.kind)) + " " + callable.name;
+  if (given.size() != callable.params.size()) {
+    throw Error(ErrorCode::Usage,
+                who + " has " + std::to_string(callable.params.size()) +
+                    " parameters; the function bound to it has " + std::to_string(given.size()),
+                program.locate(callable.place));
+  }
+  for (std::size_t i = 0; i < given.size(); ++i) {
+    const format::KernelParam &declared = callable.params[i];
+    const bool is_half = declared.type == ScalarType::F16 || declared.type == ScalarType::BF16;
+    const CallParameter wanted = {!is_half             ? declared.type
+                                  : declared.is_buffer ? ScalarType::U16
+                                                       : ScalarType::F32,
+                                  declared.is_buffer,
+                                  declared.is_buffer && declared.mode != format::Mode::In};
+    if (wanted.type != given[i].type || wanted.is_buffer != given[i].is_buffer ||
+        wanted.writes != given[i].writes) {
+      throw Error(ErrorCode::Usage,
+                  who + ": parameter " + declared.name + " of the function bound to it is " +
+                      describe(given[i]) + "; the declaration asks for " + describe(wanted),
+                  program.locate(callable.place));
+    }
+  }
+}
+
 double microseconds_since(std::chrono::steady_clock::time_point start) {
   return std::chrono::duration<double, std::micro>(std::chrono::steady_clock::now() - start)
       .count();
@@ -76,6 +110,12 @@ struct Instance::State {
       const BufferView &view = views[i];
       memory.push_back(allocate(contents().buffers[i], view));
       placed.push_back({memory.back()->data(), {view.shape.begin(), view.shape.end()}});
+    }
+    bindings.on_host = !device.is_cuda();
+    bindings.functions.resize(contents().callables.size());
+    for (const format::Event &event : contents().events) {
+      const bool is_ours = !event.external || !device.is_cuda();
+      bindings.events.push_back(is_ours ? device.backend().create_event() : nullptr);
     }
     placeholder = device.backend().allocate(MemorySpace::Device, GraphBuilder::placeholder_bytes);
     for (const format::BufferId signals : {contents().reports, contents().stops}) {
@@ -107,6 +147,9 @@ struct Instance::State {
   }
 
   const format::Program &contents() const { return program.contents(); }
+  std::shared_ptr<const format::Program> shared_contents() const {
+    return program.shared_contents();
+  }
 
   std::unique_ptr<Memory> allocate(const format::Buffer &buffer, const BufferView &view) {
     try {
@@ -143,7 +186,7 @@ struct Instance::State {
   }
 
   GraphBuilder builder(const Parameters &with) const {
-    return {contents(), with, placed, *code, placeholder->data()};
+    return {contents(), with, placed, *code, bindings, placeholder->data()};
   }
 
   /// Builds and instantiates the executable's graph.
@@ -154,8 +197,92 @@ struct Instance::State {
     executable.times.build_us = microseconds_since(start);
     const auto finished = std::chrono::steady_clock::now();
     executable.executable = built.owned.back()->instantiate();
+    executable.failures = built.failures;
     executable.built = contents().params.empty() ? BuiltGraphs{} : std::move(built);
     executable.times.instantiate_us = microseconds_since(finished);
+  }
+
+  /// Everything that a graph's nodes use from outside must be bound.
+  void require_bindings(format::GraphId graph) const {
+    format::for_each_node_in(contents(), graph, [this](const format::Node &node) {
+      if (const auto *callback = std::get_if<format::CallbackWork>(&node.work)) {
+        require_function(callback->function, node);
+      } else if (const auto *captured = std::get_if<format::CapturedWork>(&node.work)) {
+        require_function(captured->function, node);
+      } else if (const auto *record = std::get_if<format::EventRecordWork>(&node.work)) {
+        require_event(record->event, node);
+      } else if (const auto *wait = std::get_if<format::EventWaitWork>(&node.work)) {
+        require_event(wait->event, node);
+      }
+    });
+  }
+
+  void require_function(format::CallableId id, const format::Node &node) const {
+    const format::Callable &callable = contents()[id];
+    const bool is_callback = callable.kind == format::CallableKind::Callback;
+    const Bindings::Function &bound = bindings.functions[id.index];
+    const bool takes_host = is_callback || bindings.on_host;
+    if (takes_host ? bound.host == nullptr : bound.stream == nullptr) {
+      throw Error(ErrorCode::Usage,
+                  std::string(spelling(callable.kind)) + " " + callable.name +
+                      " is not bound; call Instance::" +
+                      (is_callback  ? "bind_callback"
+                       : takes_host ? "bind_host"
+                                    : "bind_captured") +
+                      "(\"" + callable.name + "\", …) before",
+                  contents().locate(node.place));
+    }
+  }
+
+  void require_event(format::EventId id, const format::Node &node) const {
+    if (bindings.events[id.index] == nullptr) {
+      const std::string &name = contents()[id].name;
+      throw Error(ErrorCode::Usage,
+                  "event " + name + " is not bound; call Instance::bind_event(\"" + name +
+                      "\", …) before",
+                  contents().locate(node.place));
+    }
+  }
+
+  /// The events of a graph that cgrt can take times of.
+  std::vector<std::shared_ptr<DeviceEvent>> timers_of(format::GraphId graph) const {
+    std::vector<std::shared_ptr<DeviceEvent>> timers(contents().events.size());
+    format::for_each_node_in(contents(), graph, [&](const format::Node &node) {
+      const auto *record = std::get_if<format::EventRecordWork>(&node.work);
+      if (record != nullptr && !contents()[record->event].external) {
+        timers[record->event.index] = bindings.events[record->event.index];
+      }
+    });
+    return timers;
+  }
+
+  /// For what has been bound otherwise than before.
+  void make_anew() {
+    for (const auto &weak : executables) {
+      if (const auto executable = weak.lock()) {
+        make(*executable, parameters);
+      }
+    }
+  }
+
+  /// Error{Usage} where there is no such function or its parameters are others.
+  Bindings::Function &function(const std::string &name, format::CallableKind kind,
+                               const std::vector<CallParameter> *parameters_given) {
+    const std::vector<format::Callable> &callables = contents().callables;
+    const auto found = std::find_if(
+        callables.begin(), callables.end(),
+        [&](const format::Callable &it) { return it.name == name && it.kind == kind; });
+    if (found == callables.end()) {
+      throw Error(ErrorCode::Usage, "there is no " +
+                                        std::string(kind == format::CallableKind::Callback
+                                                        ? "callback "
+                                                        : "captured function ") +
+                                        name);
+    }
+    if (parameters_given != nullptr) {
+      check_parameters(contents(), *found, *parameters_given);
+    }
+    return bindings.functions[static_cast<std::size_t>(found - callables.begin())];
   }
 
   /// Error{InvalidValue} where these parameters give a buffer another shape.
@@ -179,15 +306,48 @@ struct Instance::State {
   std::vector<BufferView> views;               ///< parallel to the program's buffers
   std::vector<std::unique_ptr<Memory>> memory; ///< likewise
   std::vector<PlacedBuffer> placed;            ///< likewise
+  Bindings bindings;
   std::unique_ptr<Memory> placeholder;
   std::vector<std::weak_ptr<Executable::State>> executables;
 };
 
 Instance::Instance(const Program &program, const Device &device,
                    const std::map<std::string, Scalar> &params)
-    : state_(std::make_shared<State>(program, device, params)) {}
+    : state_((CallbackScope::refuse(), std::make_shared<State>(program, device, params))) {}
+
+void Instance::bind(const std::string &name, bool is_captured, TypedHostCall function,
+                    bool any_parameters) {
+  CallbackScope::refuse();
+  const auto kind = is_captured ? format::CallableKind::Captured : format::CallableKind::Callback;
+  Bindings::Function &bound =
+      state_->function(name, kind, any_parameters ? nullptr : &function.parameters);
+  bound.host = std::move(function.call);
+  state_->make_anew();
+}
+
+void Instance::bind(const std::string &name, TypedStreamCall function) {
+  CallbackScope::refuse();
+  Bindings::Function &bound =
+      state_->function(name, format::CallableKind::Captured, &function.parameters);
+  bound.stream = std::move(function.call);
+  state_->make_anew();
+}
+
+void Instance::bind_event(const std::string &name, CUevent_st *event) {
+  CallbackScope::refuse();
+  const std::vector<format::Event> &events = state_->contents().events;
+  for (std::size_t i = 0; i < events.size(); ++i) {
+    if (events[i].name == name && events[i].external) {
+      state_->bindings.events[i] = state_->device.backend().wrap_event(event);
+      state_->make_anew();
+      return;
+    }
+  }
+  throw Error(ErrorCode::Usage, "there is no external event " + name);
+}
 
 void Instance::set(const std::map<std::string, Scalar> &params) {
+  CallbackScope::refuse();
   State &state = *state_;
   std::map<std::string, Scalar> given = params;
   given.insert(state.given.begin(), state.given.end());
@@ -235,6 +395,7 @@ BufferView Instance::buffer(const std::string &name) const {
 }
 
 void Instance::write(const std::string &name, std::span<const std::byte> bytes) {
+  CallbackScope::refuse();
   const std::size_t index = state_->find(name);
   const BufferView &view = state_->views[index];
   if (state_->contents().buffers[index].access == CallerAccess::Out) {
@@ -251,6 +412,7 @@ void Instance::write(const std::string &name, std::span<const std::byte> bytes) 
 }
 
 std::vector<std::byte> Instance::read(const std::string &name) const {
+  CallbackScope::refuse();
   const std::size_t index = state_->find(name);
   if (state_->contents().buffers[index].access == CallerAccess::In) {
     throw Error(ErrorCode::Usage, "buffer " + name + " is in: the caller only fills it");
@@ -263,6 +425,7 @@ std::vector<std::byte> Instance::read(const std::string &name) const {
 }
 
 Executable Instance::executable(const std::string &graph) {
+  CallbackScope::refuse();
   const State &state = *state_;
   const std::vector<format::Graph> &graphs = state.contents().graphs;
   for (std::uint32_t index = 0; index < graphs.size(); ++index) {
@@ -272,9 +435,12 @@ Executable Instance::executable(const std::string &graph) {
     }
     auto made = std::make_shared<Executable::State>();
     made->instance = state_;
+    made->program = state.shared_contents();
     made->graph = {index};
     made->nodes = candidate.nodes.size();
     made->edges = candidate.edge_count();
+    state.require_bindings(made->graph);
+    made->timers = state.timers_of(made->graph);
     state.add_signals(state.parameters, *made);
     state.make(*made, state.parameters);
     std::erase_if(state_->executables, [](const auto &other) { return other.expired(); });

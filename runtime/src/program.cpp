@@ -75,6 +75,26 @@ std::vector<BufferInfo> Program::buffers() const {
   return infos;
 }
 
+std::vector<FunctionInfo> Program::functions() const {
+  std::vector<FunctionInfo> infos;
+  for (const format::Callable &callable : contents_->callables) {
+    FunctionInfo info = {callable.name, callable.kind == format::CallableKind::Captured, {}};
+    for (const format::KernelParam &param : callable.params) {
+      info.parameters.push_back(param.name);
+    }
+    infos.push_back(std::move(info));
+  }
+  return infos;
+}
+
+std::vector<EventInfo> Program::events() const {
+  std::vector<EventInfo> infos;
+  for (const format::Event &event : contents_->events) {
+    infos.push_back({event.name, event.external});
+  }
+  return infos;
+}
+
 std::vector<GraphInfo> Program::graphs() const {
   std::vector<GraphInfo> infos;
   for (const format::Graph &graph : contents_->graphs) {

@@ -13,6 +13,7 @@ int status_of(cgrt::ErrorCode code) {
     return 2;
   case cgrt::ErrorCode::Device:
   case cgrt::ErrorCode::Stopped:
+  case cgrt::ErrorCode::Callback:
     return machine_status;
   }
   return machine_status;

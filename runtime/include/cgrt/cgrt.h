@@ -16,6 +16,7 @@
 // Instance owns its memory, and spans into it live as long as it does.
 #pragma once
 
+#include <cgrt/callable.h>
 #include <cgrt/types.h>
 
 #include <cstddef>
@@ -57,6 +58,18 @@ struct GraphInfo {
   std::size_t edges;
 };
 
+/// A C++ function that the program calls.
+struct FunctionInfo {
+  std::string name;
+  bool is_captured; ///< else a callback
+  std::vector<std::string> parameters;
+};
+
+struct EventInfo {
+  std::string name;
+  bool is_external; ///< else a timing event
+};
+
 /// A compiled program: code and graphs, no memory.
 class Program {
 public:
@@ -69,9 +82,12 @@ public:
   std::vector<ParamInfo> params() const;
   std::vector<BufferInfo> buffers() const;
   std::vector<GraphInfo> graphs() const;
+  std::vector<FunctionInfo> functions() const;
+  std::vector<EventInfo> events() const;
 
   /// For cgrt's own parts.
   const format::Program &contents() const { return *contents_; }
+  const std::shared_ptr<const format::Program> &shared_contents() const { return contents_; }
   explicit Program(std::shared_ptr<const format::Program> contents);
 
 private:
@@ -127,7 +143,8 @@ public:
   /// The host device has finished it when the call returns.
   void launch();
   /// Returns when all launches of this executable are done, and throws what went wrong in them.
-  /// Error{Stopped} names the loops that ended before their conditions did.
+  /// Error{Stopped} names the loops that ended before their conditions did, Error{Callback} carries
+  /// the message of the first callback that threw; everything else has run.
   void wait();
 
   /// Asks the loops of a `@cancellable` graph to end at their next check, in all launches up to the
@@ -135,6 +152,11 @@ public:
   /// handler. Does nothing for other graphs.
   void stop() noexcept;
   bool is_cancellable() const;
+
+  /// Milliseconds between two `@timing` events in the last launch that recorded them, which has been
+  /// waited for. Error{Usage}: this graph does not record an event of that name, or has not been
+  /// launched.
+  double elapsed(const std::string &begin, const std::string &end) const;
 
   std::size_t node_count() const;
   std::size_t edge_count() const;
@@ -159,7 +181,7 @@ public:
   /// The host memory of a `host` buffer; Error{Usage} when the name or the type is another's, or
   /// the buffer is private or on the device. Do not touch it while a launch is in flight.
   template <typename T> std::span<T> host(const std::string &name) {
-    std::span<std::byte> bytes = host_bytes(name, type_of<T>());
+    std::span<std::byte> bytes = host_bytes(name, scalar_type_of<T>());
     return {reinterpret_cast<T *>(bytes.data()), bytes.size() / sizeof(T)};
   }
 
@@ -169,6 +191,30 @@ public:
   /// make a new instance. After an error nothing has changed.
   void set(const std::map<std::string, Scalar> &params);
 
+  /// Binds a callback to a function over spans and scalars; callable.h tells which. Error{Usage}
+  /// where there is no callback of that name or the parameters differ from its declaration. The
+  /// function is called from a thread of CUDA's, one call at a time unless it is @concurrent; it
+  /// must not call cgrt or CUDA. Bound again, the executables that are there are made anew.
+  template <typename Function> void bind_callback(const std::string &name, Function function) {
+    bind(name, false, make_host_function(std::function(std::move(function))));
+  }
+  /// The same for a function of any callback's arguments.
+  void bind_any_callback(const std::string &name, HostCall function) {
+    bind(name, false, {{}, std::move(function)}, true);
+  }
+  /// Binds what a captured function is on CUDA devices: void(cudaStream_t, …), buffers as pointers
+  /// to device memory. It must put all its work on that stream.
+  template <typename Function> void bind_captured(const std::string &name, Function function) {
+    bind(name, make_stream_function(std::function(std::move(function))));
+  }
+  /// What a captured function is on the host device: a function over spans and scalars.
+  template <typename Function> void bind_host(const std::string &name, Function function) {
+    bind(name, true, make_host_function(std::function(std::move(function))));
+  }
+  /// Binds an `@external` event to the caller's cudaEvent_t, which must outlive this instance's
+  /// executables. Does nothing on the host device, whose launches are over when they return.
+  void bind_event(const std::string &name, CUevent_st *event);
+
   /// Extents and type of any buffer that the caller fills or reads.
   BufferView buffer(const std::string &name) const;
   /// Fills a whole `in` or `inout` buffer, in host or device memory. `bytes` is its exact size.
@@ -177,37 +223,19 @@ public:
   std::vector<std::byte> read(const std::string &name) const;
 
   /// Builds and instantiates one of the program's graphs. Error{InvalidValue}: a geometry, range or
-  /// argument is not legal with this instance's params.
+  /// argument is not legal with this instance's params. Error{Usage}: a function or event that the
+  /// graph uses has not been bound. Error{Device}: a captured function threw, or does what no
+  /// capture allows.
   Executable executable(const std::string &graph = "main");
 
 private:
   struct State;
-  template <typename T> static constexpr ScalarType type_of();
+  void bind(const std::string &name, bool is_captured, TypedHostCall function,
+            bool any_parameters = false);
+  void bind(const std::string &name, TypedStreamCall function);
   std::span<std::byte> host_bytes(const std::string &name, ScalarType type);
 
   std::shared_ptr<State> state_;
 };
-
-template <typename T> constexpr ScalarType Instance::type_of() {
-  if constexpr (std::is_same_v<T, bool>) {
-    return ScalarType::Bool;
-  } else if constexpr (std::is_floating_point_v<T>) {
-    static_assert(sizeof(T) == 4 || sizeof(T) == 8);
-    return sizeof(T) == 4 ? ScalarType::F32 : ScalarType::F64;
-  } else {
-    static_assert(std::is_integral_v<T>, "a buffer's elements are scalars");
-    constexpr bool is_signed = std::is_signed_v<T>;
-    switch (sizeof(T)) {
-    case 1:
-      return is_signed ? ScalarType::I8 : ScalarType::U8;
-    case 2:
-      return is_signed ? ScalarType::I16 : ScalarType::U16;
-    case 4:
-      return is_signed ? ScalarType::I32 : ScalarType::U32;
-    default:
-      return is_signed ? ScalarType::I64 : ScalarType::U64;
-    }
-  }
-}
 
 } // namespace cgrt

@@ -45,6 +45,7 @@ enum class ErrorCode : std::uint8_t {
   Device,       ///< the device, the driver or the machine refused or failed (exit code 3)
   Stopped,      ///< a loop ended before its condition did: its `max` was reached, or the program
                 ///< asked for it; everything else has run (exit code 3)
+  Callback,     ///< a callback threw; everything else has run (exit code 3)
 };
 
 /// The place in a `.cgraph` file that an error belongs to; `line` 0 means no place.

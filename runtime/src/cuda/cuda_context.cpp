@@ -83,10 +83,16 @@ Context::Context(int ordinal)
         "cudaDeviceGetStreamPriorityRange");
   // Non-blocking: the caller's work on the legacy default stream orders nothing here.
   check(cudaStreamCreateWithFlags(&stream_, cudaStreamNonBlocking), "cudaStreamCreateWithFlags");
+  const cudaError_t result = cudaStreamCreateWithFlags(&capture_stream_, cudaStreamNonBlocking);
+  if (result != cudaSuccess) {
+    check_in_destructor(cudaStreamDestroy(stream_));
+    check(result, "cudaStreamCreateWithFlags");
+  }
 }
 
 Context::~Context() {
   const Current current = make_current(std::nothrow);
+  check_in_destructor(cudaStreamDestroy(capture_stream_));
   check_in_destructor(cudaStreamDestroy(stream_));
 }
 

@@ -68,6 +68,8 @@ public:
   [[nodiscard]] Current make_current() const { return Current(primary_); }
   [[nodiscard]] Current make_current(std::nothrow_t tag) const noexcept { return {primary_, tag}; }
   cudaStream_t stream() const { return stream_; }
+  /// For stream capture; stays, since libraries keep memory for each stream they have seen.
+  cudaStream_t capture_stream() const { return capture_stream_; }
   /// "cuda:0 NVIDIA H200"
   const std::string &name() const { return name_; }
   Capability capability() const { return capability_; }
@@ -95,6 +97,7 @@ private:
   int first_priority_ = 0; ///< the lower number
   int last_priority_ = 0;
   cudaStream_t stream_ = nullptr;
+  cudaStream_t capture_stream_ = nullptr;
   decltype(&cuGraphLaunch) graph_launch_ = nullptr;
 };
 

@@ -1,5 +1,6 @@
 #include "cuda/cuda_code.h"
 #include "cuda/cuda_context.h"
+#include "cuda/cuda_event.h"
 #include "cuda/cuda_graph.h"
 #include "device.h"
 
@@ -75,6 +76,14 @@ public:
 
   std::unique_ptr<DeviceGraph> create_graph() override {
     return std::make_unique<CudaGraph>(context_);
+  }
+
+  std::unique_ptr<DeviceEvent> create_event() override {
+    return std::make_unique<CudaEvent>(context_);
+  }
+
+  std::unique_ptr<DeviceEvent> wrap_event(CUevent_st *event) override {
+    return std::make_unique<CudaEvent>(context_, event);
   }
 
 private:

@@ -1,6 +1,7 @@
 #include "cuda/cuda_graph.h"
 
 #include "cuda/cuda_code.h"
+#include "cuda/cuda_event.h"
 
 #include <algorithm>
 
@@ -64,6 +65,7 @@ std::uint32_t CudaGraph::add_node(const NodeParams &params,
   check(cudaGraphAddNode(&node, graph_, dependencies_.data(), nullptr, dependencies_.size(),
                          &cuda_params),
         "cudaGraphAddNode", label);
+  captured_.reset(); // the node has a clone
   const auto index = static_cast<std::uint32_t>(nodes_.size());
   if (const auto *kernel = std::get_if<KernelParams>(&params)) {
     set_attributes(node, *kernel, label);
@@ -205,6 +207,50 @@ cudaGraphNodeParams CudaGraph::node_params(const ConditionalParams &params, cons
     break;
   }
   return result;
+}
+
+cudaGraphNodeParams CudaGraph::node_params(const EventRecordParams &params, const NodeLabel &) {
+  cudaGraphNodeParams result = {};
+  result.type = cudaGraphNodeTypeEventRecord;
+  result.eventRecord.event = static_cast<const CudaEvent &>(*params.event).handle();
+  return result;
+}
+
+cudaGraphNodeParams CudaGraph::node_params(const EventWaitParams &params, const NodeLabel &) {
+  cudaGraphNodeParams result = {};
+  result.type = cudaGraphNodeTypeWaitEvent;
+  result.eventWait.event = static_cast<const CudaEvent &>(*params.event).handle();
+  return result;
+}
+
+cudaGraphNodeParams CudaGraph::node_params(const CallbackParams &params, const NodeLabel &) {
+  calls_.push_back(params);
+  cudaGraphNodeParams result = {};
+  result.type = cudaGraphNodeTypeHost;
+  result.host.fn = [](void *call) { (*static_cast<const std::function<void()> *>(call))(); };
+  result.host.userData = const_cast<std::function<void()> *>(params.call.get());
+  return result;
+}
+
+cudaGraphNodeParams CudaGraph::node_params(const CapturedParams &params, const NodeLabel &label) {
+  captured_.emplace(*context_, params, label, is_body_);
+  cudaGraphNodeParams result = {};
+  if (captured_->node_count() == 0) {
+    result.type = cudaGraphNodeTypeEmpty;
+    return result;
+  }
+  result.type = cudaGraphNodeTypeGraph;
+  result.graph.graph = captured_->handle();
+  result.graph.ownership = cudaGraphChildGraphOwnershipClone;
+  return result;
+}
+
+/// Of itself and the children; no body has any.
+void CudaGraph::collect_calls(std::vector<CallbackParams> &calls) const {
+  calls.insert(calls.end(), calls_.begin(), calls_.end());
+  for (const Child &child : children_) {
+    child.graph->collect_calls(calls);
+  }
 }
 
 std::uint64_t CudaGraph::create_condition(std::uint32_t initial) {
@@ -359,7 +405,9 @@ std::unique_ptr<DeviceExecutable> CudaGraph::instantiate() {
     fail(result, "cudaGraphInstantiateWithParams", label_of(params.errNode_out),
          explain(params.result_out));
   }
-  auto owner = std::make_unique<CudaExecutable>(context_, executable);
+  std::vector<CallbackParams> calls;
+  collect_calls(calls);
+  auto owner = std::make_unique<CudaExecutable>(context_, executable, std::move(calls));
   disable_nodes(executable, {});
   // So that the first launch costs no more than the others.
   check(cudaGraphUpload(executable, context_->stream()), "cudaGraphUpload");
@@ -384,6 +432,10 @@ void CudaExecutable::launch() {
 bool CudaExecutable::update(const DeviceGraph &entry, std::span<const NodeUpdate> updates) {
   const Current current = context_->make_current();
   for (const NodeUpdate &update : updates) {
+    if (std::holds_alternative<CallbackParams>(update.params) ||
+        std::holds_alternative<CapturedParams>(update.params)) {
+      return false; // other arguments are another call
+    }
     // Only its scratch memory changes.
     auto &graph = const_cast<CudaGraph &>(static_cast<const CudaGraph &>(*update.graph));
     cudaGraphNodeParams params = graph.update_params(update);

@@ -1,10 +1,12 @@
 // Graphs on a GPU, built with CUDA's explicit node interface.
 #pragma once
 
+#include "cuda/cuda_capture.h"
 #include "cuda/cuda_context.h"
 #include "device.h"
 
 #include <memory>
+#include <optional>
 #include <vector>
 
 namespace cgrt::cuda {
@@ -58,6 +60,10 @@ private:
   cudaGraphNodeParams node_params(const FillParams &params, const NodeLabel &label);
   cudaGraphNodeParams node_params(const ChildParams &params, const NodeLabel &label);
   cudaGraphNodeParams node_params(const ConditionalParams &params, const NodeLabel &label);
+  cudaGraphNodeParams node_params(const EventRecordParams &params, const NodeLabel &label);
+  cudaGraphNodeParams node_params(const EventWaitParams &params, const NodeLabel &label);
+  cudaGraphNodeParams node_params(const CallbackParams &params, const NodeLabel &label);
+  cudaGraphNodeParams node_params(const CapturedParams &params, const NodeLabel &label);
 
   void set_attributes(cudaGraphNode_t node, const KernelParams &params, const NodeLabel &label);
   void require_cooperative(const KernelParams &params, const NodeLabel &label) const;
@@ -66,6 +72,7 @@ private:
                    std::vector<cudaGraphNode_t> &found) const;
   Clones clones_of(const Child &child, const Clones &own) const;
   void disable_nodes(cudaGraphExec_t executable, const Clones &clones) const;
+  void collect_calls(std::vector<CallbackParams> &calls) const;
   bool has_disabled() const;   ///< in itself or a child
   bool has_priorities() const; ///< in itself, a child or a body
 
@@ -78,6 +85,8 @@ private:
   std::vector<cudaGraphNode_t> nodes_;
   std::vector<NodeLabel> labels_; ///< parallel to nodes_
   std::vector<std::uint32_t> disabled_;
+  std::vector<CallbackParams> calls_; ///< of its callbacks
+  std::optional<CapturedGraph> captured_; ///< of the node being added
   std::vector<Child> children_;
   std::vector<Branches> branches_;
   bool has_priorities_ = false;               ///< of kernels in itself
@@ -88,8 +97,9 @@ private:
 class CudaExecutable : public DeviceExecutable {
 public:
   /// Takes `executable` over.
-  CudaExecutable(std::shared_ptr<const Context> context, cudaGraphExec_t executable)
-      : context_(std::move(context)), executable_(executable) {}
+  CudaExecutable(std::shared_ptr<const Context> context, cudaGraphExec_t executable,
+                 std::vector<CallbackParams> calls)
+      : context_(std::move(context)), executable_(executable), calls_(std::move(calls)) {}
   ~CudaExecutable() override;
   CudaExecutable(const CudaExecutable &) = delete;
   CudaExecutable &operator=(const CudaExecutable &) = delete;
@@ -101,6 +111,7 @@ public:
 private:
   std::shared_ptr<const Context> context_;
   cudaGraphExec_t executable_;
+  std::vector<CallbackParams> calls_; ///< that its host nodes make
   bool in_flight_ = false; ///< launched and not waited for
 };
 

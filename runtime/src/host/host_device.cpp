@@ -49,6 +49,14 @@ std::unique_ptr<DeviceGraph> HostDevice::create_graph() {
   return std::make_unique<HostGraph>(kernels_, seed_);
 }
 
+std::unique_ptr<DeviceEvent> HostDevice::create_event() {
+  return std::make_unique<HostEvent>();
+}
+
+std::unique_ptr<DeviceEvent> HostDevice::wrap_event(CUevent_st * /*event*/) {
+  return std::make_unique<HostEvent>(); // a launch is over when it returns: nobody waits for it
+}
+
 std::unique_ptr<DeviceBackend> make_host_device(const HostDeviceOptions &options) {
   return std::make_unique<HostDevice>(options);
 }

@@ -17,6 +17,8 @@ public:
   void copy(std::byte *destination, const std::byte *source, std::size_t bytes) override;
   std::unique_ptr<LoadedCode> load(const format::Program &program) override;
   std::unique_ptr<DeviceGraph> create_graph() override;
+  std::unique_ptr<DeviceEvent> create_event() override;
+  std::unique_ptr<DeviceEvent> wrap_event(CUevent_st *event) override;
 
 private:
   std::uint64_t seed_;

@@ -214,6 +214,16 @@ void HostExecutable::run(const KernelParams &params) {
   kernels_.run(params, random_() % 2 == 1);
 }
 
+void HostExecutable::run(const CapturedParams &params) {
+  try {
+    (*params.call)(nullptr);
+  } catch (const Error &) {
+    throw;
+  } catch (const std::exception &error) {
+    throw Error(ErrorCode::Device, error.what());
+  }
+}
+
 void HostExecutable::run(const CopyParams &params) {
   const Rows &to = params.destination_rows;
   const Rows &from = params.source_rows;

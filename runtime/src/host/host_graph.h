@@ -6,6 +6,7 @@
 #include "device.h"
 #include "host/kernel_runner.h"
 
+#include <chrono>
 #include <cstdint>
 #include <deque>
 #include <exception>
@@ -19,6 +20,19 @@ namespace cgrt {
 struct HostCondition {
   std::uint32_t value = 0;
   std::uint32_t initial = 0;
+};
+
+class HostEvent : public DeviceEvent {
+public:
+  void record() { time_ = std::chrono::steady_clock::now(); }
+  double milliseconds_to(const DeviceEvent &end) const override {
+    return std::chrono::duration<double, std::milli>(static_cast<const HostEvent &>(end).time_ -
+                                                     time_)
+        .count();
+  }
+
+private:
+  std::chrono::steady_clock::time_point time_;
 };
 
 /// A child graph's nodes become nodes of the graph that holds it, between two nodes that do nothing
@@ -84,6 +98,10 @@ private:
   void run(const FillParams &params);
   void run(const ChildParams &) {}
   void run(const ConditionalParams &) {} // run_bodies() has run it
+  void run(const EventRecordParams &params) { static_cast<HostEvent &>(*params.event).record(); }
+  void run(const EventWaitParams &) {} // what the caller does, it has done before the launch
+  void run(const CallbackParams &params) { (*params.call)(); }
+  void run(const CapturedParams &params);
   void run_bodies(const ConditionalParams &params, const HostNode &node);
 
   KernelRunner &kernels_;

@@ -1,0 +1,270 @@
+// Streams, events and `sync`: edges between the nodes that they order, and nodes for the events that
+// the program asks to have.
+#include "ir/statement_lowering.h"
+
+#include "sema/attribute_check.h"
+
+#include <algorithm>
+
+namespace cgc {
+
+using cgrt::format::EventId;
+using cgrt::format::GraphId;
+using cgrt::format::Node;
+using cgrt::format::NodeKind;
+
+namespace {
+
+constexpr std::int64_t most_handles = 65536; ///< in one array
+
+/// Whether the node does more than read and write the program's memory.
+bool acts(const Node &node, const std::vector<bool> &acting_graphs) {
+  switch (node.kind()) {
+  case NodeKind::EventRecord:
+  case NodeKind::EventWait:
+  case NodeKind::Callback:
+  case NodeKind::Captured:
+    return true;
+  case NodeKind::Child:
+    return acting_graphs[std::get<cgrt::format::ChildWork>(node.work).graph.index];
+  case NodeKind::Conditional: {
+    const auto &bodies = std::get<cgrt::format::ConditionalWork>(node.work).bodies;
+    return std::any_of(bodies.begin(), bodies.end(),
+                       [&](GraphId body) { return acting_graphs[body.index]; });
+  }
+  case NodeKind::Kernel:
+  case NodeKind::Copy:
+  case NodeKind::Fill:
+    break;
+  }
+  return false;
+}
+
+} // namespace
+
+void StatementLowering::order(const Mark &from, NodeRange to, const SourceRange &range) {
+  for (const NodeRange &part : from) {
+    if (part.begin != part.end && to.begin != to.end) {
+      target_->after.push_back({{}, part, to, range});
+    }
+  }
+}
+
+/// What acts beyond memory is ordered against everything on the other side of each sync.
+void StatementLowering::order_syncs(const Target &target) {
+  const std::vector<Node> &nodes = target.graph.nodes;
+  const auto end = static_cast<std::uint32_t>(nodes.size());
+  bool any = false;
+  for (std::uint32_t i = 0; i < end; ++i) {
+    if (!acts(nodes[i], acts_)) {
+      continue;
+    }
+    any = true;
+    const NodeRange self = {i, i + 1};
+    const auto next = std::upper_bound(target.syncs.begin(), target.syncs.end(), i);
+    const auto add = [&](NodeRange from, NodeRange to) {
+      if (from.begin != from.end && to.begin != to.end) {
+        context_.module.after.push_back({{static_cast<std::uint32_t>(acts_.size())},
+                                         from, to, target.places[i]});
+      }
+    };
+    if (next != target.syncs.begin()) {
+      add({0, *(next - 1)}, self);
+    }
+    if (next != target.syncs.end()) {
+      add(self, {*next, end});
+    }
+  }
+  acts_.push_back(any);
+}
+
+bool StatementLowering::refuse_in_body(const std::string &what, const SourceRange &range) {
+  if (target_->is_body) {
+    context_.diagnostics.report(Diag::IllegalInBody, range, what);
+  }
+  return target_->is_body;
+}
+
+void StatementLowering::lower_action(const ast::SyncStatement &, const ast::Statement &, Frame &) {
+  flush();
+  target_->syncs.push_back(node_count());
+}
+
+void StatementLowering::lower_action(const ast::HandleStatement &declared, const ast::Statement &,
+                                     Frame &frame) {
+  const auto &all = declared.is_event ? frame.file().file->events : frame.file().file->streams;
+  for (std::uint32_t i = declared.first; i < declared.first + declared.count; ++i) {
+    add_handle(all[i], declared, i, frame);
+  }
+}
+
+void StatementLowering::add_handle(const ast::Handle &handle, const ast::HandleStatement &declared,
+                                   std::uint32_t index, Frame &frame) {
+  const SymbolKind kind = declared.is_event ? SymbolKind::Event : SymbolKind::Stream;
+  const Symbol symbol = {kind, index, frame.file().module};
+  std::int64_t count = 1;
+  if (handle.count.valid()) {
+    if (context_.checked.broken_declarations.contains(symbol)) {
+      return;
+    }
+    const auto given = frame.constant_integer(handle.count, "the size of an array");
+    if (!given || *given < 1 || *given > most_handles) {
+      if (given) {
+        context_.diagnostics.report(Diag::HandleCount, frame.range(handle.count), handle.name.text,
+                                    *given, most_handles);
+      }
+      return;
+    }
+    count = *given;
+  }
+  frame.set_handle(symbol, static_cast<std::uint32_t>(declared.is_event ? events_.size()
+                                                                        : streams_.size()));
+  LaunchAttributes attributes;
+  if (!declared.is_event) {
+    attributes.apply(handle.attributes, frame);
+  }
+  const bool external = find_attribute(handle.attributes, "external") != nullptr;
+  const bool timing = find_attribute(handle.attributes, "timing") != nullptr;
+  for (std::int64_t i = 0; i < count; ++i) {
+    std::string name(handle.name.text);
+    name += handle.count.valid() ? "[" + std::to_string(i) + "]" : "";
+    if (!declared.is_event) {
+      streams_.push_back({std::move(name), attributes.priority});
+      continue;
+    }
+    Event event = {name, target_, external};
+    if (external || timing) {
+      event.node = {static_cast<std::uint32_t>(context_.program.events.size())};
+      context_.program.events.push_back({context_.event_names.add(name), external,
+                                         context_.files.place(handle.name.range)});
+    }
+    events_.push_back(std::move(event));
+  }
+}
+
+/// Which stream or event a reference names; nothing after reporting an index out of range, and
+/// where the declaration has an error.
+std::optional<std::uint32_t> StatementLowering::instance(ast::ExprRef reference, SymbolKind kind,
+                                                         Frame &frame) {
+  const CheckedFile &file = frame.file();
+  const ast::Expr &expr = file[reference];
+  const bool indexed = expr.kind == ast::ExprKind::Index;
+  const Symbol &symbol = file.symbol(indexed ? expr.operands[0] : reference);
+  if (!frame.has_handle(symbol)) {
+    return std::nullopt;
+  }
+  const std::uint32_t first = frame.handle(symbol);
+  if (!indexed) {
+    return first;
+  }
+  const auto &all = kind == SymbolKind::Event ? file.file->events : file.file->streams;
+  const ast::Handle &handle = all[symbol.index];
+  const auto count = frame.constant_integer(handle.count, "the size of an array");
+  const auto index = frame.constant_integer(expr.arguments[0], "an index of a stream or event");
+  if (!count || !index) {
+    return std::nullopt;
+  }
+  if (*index < 0 || *index >= *count) {
+    const std::string noun = kind == SymbolKind::Event ? "event" : "stream";
+    context_.diagnostics.report(Diag::HandleIndex, expr.range, handle.name.text,
+                                counted(static_cast<std::size_t>(*count), noun),
+                                frame.text(reference) + (*index < 0 ? ", which is " : ", which is ") +
+                                    std::to_string(*index));
+    return std::nullopt;
+  }
+  return first + static_cast<std::uint32_t>(*index);
+}
+
+void StatementLowering::lower_action(const ast::OnStatement &placed,
+                                     const ast::Statement &statement, Frame &frame) {
+  const auto stream = instance(placed.stream, SymbolKind::Stream, frame);
+  if (!stream) {
+    return;
+  }
+  flush();
+  const auto outer = stream_;
+  stream_ = stream;
+  if (streams_[*stream].priority && find_attribute(statement.attributes, "priority") == nullptr) {
+    attributes_.priority = streams_[*stream].priority;
+  }
+  lower_block(placed.body, frame);
+  flush();
+  stream_ = outer;
+}
+
+/// False after reporting that the event belongs to another graph than this one.
+bool StatementLowering::check_crossing(const Event &event, const SourceRange &range) {
+  if (event.node.valid() && refuse_in_body("a record or wait of '" + event.name +
+                                               "', which is an event node,",
+                                           range)) {
+    return false;
+  }
+  if (event.owner != target_) {
+    context_.diagnostics.report(Diag::EventOutsideBody, range, event.name);
+  }
+  return event.owner == target_;
+}
+
+/// What a record refers to: the stream's work so far; outside of streams, the block's.
+StatementLowering::Mark StatementLowering::so_far() const {
+  if (stream_) {
+    const auto front = target_->fronts.find(*stream_);
+    return front == target_->fronts.end() ? Mark{} : front->second;
+  }
+  return {{blocks_.back().begin, node_count()}};
+}
+
+/// Outside of streams it stands between what the block has before and behind it.
+std::uint32_t StatementLowering::add_event_node(cgrt::format::Work work,
+                                                const ast::Statement &statement) {
+  const Mark before = so_far();
+  const std::uint32_t node = node_count();
+  add_node(std::move(work), statement);
+  if (!stream_) {
+    order(before, {node, node + 1}, statement.range);
+    blocks_.back().later.push_back({{{node, node + 1}}, node + 1, statement.range});
+  }
+  return node;
+}
+
+void StatementLowering::lower_action(const ast::RecordStatement &recorded,
+                                     const ast::Statement &statement, Frame &frame) {
+  const auto index = instance(recorded.event, SymbolKind::Event, frame);
+  if (!index || !check_crossing(events_[*index], frame.range(recorded.event))) {
+    return;
+  }
+  flush();
+  Event &event = events_[*index];
+  if (event.node.valid()) {
+    const std::uint32_t node =
+        add_event_node(cgrt::format::EventRecordWork{event.node}, statement);
+    event.mark = {{node, node + 1}};
+  } else {
+    event.mark = so_far();
+  }
+}
+
+void StatementLowering::lower_action(const ast::WaitStatement &awaited,
+                                     const ast::Statement &statement, Frame &frame) {
+  const auto index = instance(awaited.event, SymbolKind::Event, frame);
+  if (!index || !check_crossing(events_[*index], frame.range(awaited.event))) {
+    return;
+  }
+  flush();
+  Event &event = events_[*index];
+  if (event.external) {
+    const std::uint32_t node = add_event_node(cgrt::format::EventWaitWork{event.node}, statement);
+    if (event.mark) {
+      order(*event.mark, {node, node + 1}, statement.range);
+    }
+  } else if (!event.mark) {
+    context_.diagnostics.report(Diag::WaitBeforeRecord, frame.range(awaited.event), event.name);
+  } else if (stream_) {
+    Mark &front = target_->fronts[*stream_];
+    front.insert(front.end(), event.mark->begin(), event.mark->end());
+  } else {
+    blocks_.back().later.push_back({*event.mark, node_count(), statement.range});
+  }
+}
+
+} // namespace cgc

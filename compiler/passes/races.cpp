@@ -1,0 +1,171 @@
+#include "passes/races.h"
+
+#include "emit/expr_text.h"
+#include "ir/region_relation.h"
+#include "passes/access_history.h"
+#include "passes/reachability.h"
+
+#include <algorithm>
+#include <set>
+
+namespace cgc {
+
+using cgrt::format::Effect;
+using cgrt::format::ExprId;
+using cgrt::format::Graph;
+using cgrt::format::Node;
+using cgrt::format::NodeId;
+using cgrt::format::Program;
+using cgrt::format::Range;
+using cgrt::format::Region;
+
+namespace {
+
+class RaceCheck {
+public:
+  RaceCheck(const Module &module, Polynomials &polynomials, const Graph &graph,
+            const SourceFiles &files, Diagnostics &diagnostics)
+      : module_(module), program_(module.program), polynomials_(polynomials), graph_(graph),
+        files_(files), diagnostics_(diagnostics), history_(program_, polynomials) {}
+
+  void run() {
+    for (std::uint32_t i = 0; i < graph_.nodes.size(); ++i) {
+      std::vector<std::uint32_t> before;
+      for (const auto &dependency : graph_.nodes[i].dependencies) {
+        before.push_back(dependency.node.index);
+      }
+      reachability_.add(before);
+      check({i});
+    }
+  }
+
+private:
+  /// What a write covers that comes after it is of no further interest: whoever conflicts with that
+  /// conflicts with the write, too.
+  void check(NodeId id) {
+    const std::vector<Effect> effects = effects_of(program_, graph_.nodes[id.index]);
+    const Reachability::Ancestors ancestors(reachability_, id.index);
+    for (const Effect &effect : effects) {
+      history_.visit_conflicts(effect, [&](const Access &access) {
+        if (access.node == id ||
+            overlap(polynomials_, access.region, effect.region) == Overlap::No) {
+          return false;
+        }
+        if (!ancestors.contains(access.node.index)) {
+          report(access, id, effect);
+          return false;
+        }
+        return effect.writes && covers(polynomials_, effect.region, access.region);
+      });
+    }
+    for (const Effect &effect : effects) {
+      history_.add(id, effect);
+    }
+  }
+
+  void report(const Access &first, NodeId second, const Effect &effect) {
+    const Node &a = graph_.nodes[first.node.index];
+    const Node &b = graph_.nodes[second.index];
+    const auto key = [](const Node &node) {
+      return std::tuple(node.place.file.index, node.place.line, node.place.column);
+    };
+    if (!reported_.emplace(std::min(key(a), key(b)), std::max(key(a), key(b))).second) {
+      return;
+    }
+    const bool in_order = key(a) <= key(b);
+    const Node &earlier = in_order ? a : b;
+    const Node &later = in_order ? b : a;
+    diagnostics_
+        .report(Diag::Race, range_of(later), describe(program_, later), describe(program_, earlier),
+                earlier.place.line, overlap_text(first.region, effect.region),
+                advice(earlier, later))
+        .notes.push_back({range_of(earlier), "the other statement"});
+  }
+
+  static std::string advice(const Node &earlier, const Node &later) {
+    if (earlier.place.line == later.place.line && earlier.place.file == later.place.file) {
+      return "put them on one stream, or give what they touch to one after the other by events";
+    }
+    return "add `record e;` after line " + std::to_string(earlier.place.line) +
+           " and `wait e;` before line " + std::to_string(later.place.line);
+  }
+
+  /// From where the statement begins to the end of it or of its line.
+  SourceRange range_of(const Node &node) const {
+    const FileId file{module_.first_file + node.place.file.index};
+    if (node.place.line == 0 || file.index >= files_.size() ||
+        node.place.line > files_[file].line_count()) {
+      return {file.index < files_.size() ? file : FileId{0}, 0, 0};
+    }
+    SourceRange range = files_.line(file, node.place.line);
+    range.begin = std::min(range.begin + node.place.column - 1, range.end);
+    const std::string_view text = files_.text(range);
+    range.end = range.begin + static_cast<std::uint32_t>(std::min(text.find(';'), text.size()));
+    return range;
+  }
+
+  /// "x[8:16]": what both touch, as far as it shows.
+  std::string overlap_text(const Region &a, const Region &b) const {
+    std::string text = program_[a.buffer].name;
+    if (is_whole(program_, a) && is_whole(program_, b)) {
+      return text;
+    }
+    for (std::size_t axis = 0; axis < a.ranges.size(); ++axis) {
+      text += (axis == 0 ? "[" : ", ") + overlap_text(a.ranges[axis], b.ranges[axis]);
+    }
+    return text + "]";
+  }
+
+  std::string overlap_text(const Range &a, const Range &b) const {
+    const auto first = bounds(a);
+    const auto second = bounds(b);
+    if (first && second) {
+      const std::int64_t begin = std::max(first->first, second->first);
+      const std::int64_t end = std::min(first->second, second->second);
+      return std::to_string(begin) + (end == begin + 1 ? "" : ":" + std::to_string(end));
+    }
+    const std::string begin = expr_text(program_, b.begin);
+    const auto count = polynomials_.of(b.count);
+    if (count == Polynomial{1, {}}) {
+      return begin;
+    }
+    return (begin == "0" ? "" : begin) + ":" + (begin == "0" ? "" : begin + " + ") +
+           expr_text(program_, b.count);
+  }
+
+  std::optional<std::pair<std::int64_t, std::int64_t>> bounds(const Range &range) const {
+    const Polynomial &begin = polynomials_.of(range.begin);
+    const Polynomial &count = polynomials_.of(range.count);
+    std::int64_t end = 0;
+    if (!begin.is_constant() || !count.is_constant() ||
+        __builtin_add_overflow(begin.constant, count.constant, &end)) {
+      return std::nullopt;
+    }
+    return std::pair(begin.constant, end);
+  }
+
+  const Module &module_;
+  const Program &program_;
+  Polynomials &polynomials_;
+  const Graph &graph_;
+  const SourceFiles &files_;
+  Diagnostics &diagnostics_;
+  AccessHistory history_;
+  Reachability reachability_;
+  using Key = std::tuple<std::uint32_t, std::uint32_t, std::uint32_t>;
+  std::set<std::pair<Key, Key>> reported_; ///< pairs of statements
+};
+
+} // namespace
+
+void check_races(Module &module, bool all, const SourceFiles &files, Diagnostics &diagnostics) {
+  Polynomials polynomials(module.program.exprs);
+  assume_extents(polynomials, module.program);
+  for (const Graph &graph : module.program.graphs) {
+    if (all || graph.explicit_order) {
+      RaceCheck(module, polynomials, graph, files, diagnostics).run();
+    }
+  }
+}
+
+} // namespace cgc
