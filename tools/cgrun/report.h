@@ -32,6 +32,12 @@ struct OutputSummary {
   std::string sha256;                   ///< of the raw bytes, in hex
 };
 
+/// What --check-effects has found.
+struct EffectSummary {
+  std::uint64_t kernels = 0; ///< launches
+  std::vector<cgrt::EffectFault> faults;
+};
+
 struct Report {
   std::string device;
   std::string graph; ///< several names are joined by commas, their nodes and edges added up
@@ -40,6 +46,7 @@ struct Report {
   std::uint64_t launches = 0;
   Times times;
   std::vector<OutputSummary> outputs;
+  std::optional<EffectSummary> effects; ///< nothing where they were not checked
 };
 
 /// One JSON object; NaN and the infinities are the strings "nan", "inf" and "-inf", and what an

@@ -1,5 +1,6 @@
 #include "run.h"
 
+#include "effects.h"
 #include "errors.h"
 #include "input.h"
 #include "output.h"
@@ -190,6 +191,14 @@ int launch(std::vector<cgrt::Executable> &graphs, std::uint64_t repeat, Progress
   return status;
 }
 
+int build_and_launch(cgrt::Instance &instance, const Options &options, Progress &progress,
+                     Report &report) {
+  progress.begin("building " + report.graph);
+  std::vector<cgrt::Executable> graphs = build(instance, options, report);
+  progress.begin("launching " + report.graph, options.repeat);
+  return launch(graphs, options.repeat, progress, report);
+}
+
 /// Contents by buffer name.
 using Contents = std::map<std::string, std::vector<std::byte>>;
 
@@ -268,17 +277,15 @@ int run(const Options &options) {
     instance.write(input.buffer(), input.contents(instance.buffer(input.buffer())));
   }
 
-  progress.begin("building " + report.graph);
-  std::vector<cgrt::Executable> graphs = build(instance, options, report);
-  progress.begin("launching " + report.graph, options.repeat);
-  const int launched = launch(graphs, options.repeat, progress, report);
-
+  const int ran = options.check_effects
+                      ? check_effects(program, instance, options, progress, report)
+                      : build_and_launch(instance, options, progress, report);
   progress.begin("reading the outputs");
   const Contents contents = read_outputs(program, instance, report);
   progress.end();
   deliver(contents, instance, options, files);
   print_report(report, options);
-  return launched;
+  return ran;
 }
 
 } // namespace cgrun

@@ -22,6 +22,7 @@
 #include <cstdint>
 #include <map>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
@@ -120,6 +121,35 @@ struct BufferView {
   std::size_t bytes = 0;
 };
 
+/// A kernel that did to memory what its parameters do not declare.
+struct EffectFault {
+  enum class Kind : std::uint8_t {
+    WroteIn,    ///< it changed what an `in` parameter names
+    WroteOther, ///< it changed memory that it is not given
+    LeftOut,    ///< it left a part of an `out` parameter as it was
+    ReadOut,    ///< what it wrote depends on what its `out` parameters held before
+  };
+
+  Kind kind = Kind::WroteIn;
+  std::string kernel;
+  std::string parameter; ///< none of WroteOther
+  std::string buffer;
+  std::vector<std::int64_t> element; ///< of the buffer, the first that shows it
+  std::uint64_t elements = 0;        ///< how many show it
+  std::string message;               ///< "kernel scale wrote x[3], but declares v in"
+  SourceLocation where;              ///< of the launch
+};
+
+/// "wrote-in", "wrote-other", "left-out", "read-out"
+std::string_view spelling(EffectFault::Kind kind);
+
+struct EffectReport {
+  /// For each statement the first of a kind, a kernel and a parameter.
+  std::vector<EffectFault> faults;
+  std::uint64_t launches = 0;   ///< of kernels, that were checked
+  std::optional<Error> stopped; ///< of loops that ended before their conditions did
+};
+
 /// A graph ready to run on its instance's memory. Keeps the instance's memory alive.
 class Executable {
 public:
@@ -179,6 +209,14 @@ public:
   /// Builds and instantiates one of the program's graphs. Error{InvalidValue}: a geometry, range or
   /// argument is not legal with this instance's params.
   Executable executable(const std::string &graph = "main");
+
+  /// Runs a graph once, its nodes one at a time in program order, and looks at what its kernels do
+  /// to memory: each runs a few times on the same state and on other contents of what it declares
+  /// `out`. A write that changes nothing does not show, and results that vary from run to run are
+  /// not held to depend on anything. Memory is left as a launch leaves it. For tests: a kernel
+  /// costs several copies of all device memory. Errors as of executable() and Executable::wait(),
+  /// but for Error{Stopped}.
+  EffectReport check_effects(const std::string &graph = "main");
 
 private:
   struct State;
