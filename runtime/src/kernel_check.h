@@ -71,7 +71,8 @@ private:
   static bool is_replaced(std::uint8_t use) { return (use & MustWrite) != 0 && (use & Reads) == 0; }
   bool same(const Contents &a, const Contents &b, const Element &element) const;
   bool is_pattern(const Contents &contents, Before before, const Element &element) const;
-  std::byte pattern(Before before, format::BufferId buffer) const;
+  /// Its low bytes are the element's.
+  std::uint64_t pattern(Before before, const Element &element) const;
 
   void add(EffectFault::Kind kind, const Element &element);
   const Argument *argument(EffectFault::Kind kind, const Element &element) const;
