@@ -46,12 +46,12 @@ bool contains(const Box &box, std::span<const std::int64_t> element) {
 
 KernelCheck::KernelCheck(const format::Program &program, const GraphBuilder &builder,
                          const format::Node &node, WatchedMemory &memory)
-    : program_(program), node_(node),
-      kernel_(program[std::get<format::KernelWork>(node.work).kernel]), memory_(memory),
-      label_(program, node) {
+    : program_(program), kernel_(program[std::get<format::KernelWork>(node.work).kernel]),
+      memory_(memory), label_(program, node) {
   const auto &work = std::get<format::KernelWork>(node.work);
   for (std::size_t i = 0; i < work.arguments.size(); ++i) {
-    if (const auto *region = std::get_if<format::Region>(&work.arguments[i])) {
+    const auto *region = std::get_if<format::Region>(&work.arguments[i]);
+    if (region != nullptr && !memory.held(region->buffer).empty()) {
       arguments_.push_back(
           {i, region->buffer, kernel_.params[i].mode, builder.box(*region, label_)});
     }

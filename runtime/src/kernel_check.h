@@ -82,7 +82,6 @@ private:
   std::string outs() const;
 
   const format::Program &program_;
-  const format::Node &node_;
   const format::Kernel &kernel_;
   WatchedMemory &memory_;
   NodeLabel label_;

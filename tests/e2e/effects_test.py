@@ -2,6 +2,7 @@
 
 import json
 import re
+import subprocess
 
 import harness
 
@@ -30,36 +31,29 @@ SPOIL = kernel(
 
 
 class EffectsTest(harness.ToolTest):
-    def check(self, program, *options, status=None):
+    def check(self, program, *options, stopped=False):
         """(kind, kernel, parameter, buffer, element, elements, line) of each fault, and the report.
 
-        Standard error must say the same, a line each.
+        Standard error must say the same, a line each, and the exit status that there are some.
+        `stopped`: it also says that a loop was ended by its `max`.
         """
         source = self.write("p.cgraph", program)
-        wants = [] if "hx" not in program else ["--in", "hx=iota"]
-        command = [harness.CGRUN, source, *wants, "--check-effects", "--json", *options]
-        done = self.run_with(command, status)
+        wants = ["--in", "hx=iota"] if "hx" in program else []
+        command = [source, *wants, "--device", harness.DEVICE, "--check-effects", "--json", *options]
+        done = subprocess.run(
+            [harness.CGRUN, *command], cwd=self.folder, capture_output=True, text=True
+        )
         report = json.loads(done.stdout)
+        self.assertEqual(done.returncode, 1 if report["faults"] else 3 if stopped else 0, done.stderr)
         said = [line for line in done.stderr.splitlines() if ": error: " in line]
         places = [
             f"{fault['file']}:{fault['line']}:{fault['column']}: error: {fault['message']}"
             for fault in report["faults"]
         ]
         self.assertEqual(said[len(said) - len(places) :], places)
-        if status is None:
-            self.assertEqual(len(said), len(places))
+        self.assertEqual(len(said), len(places) + (1 if stopped else 0))
         keys = ("kind", "kernel", "parameter", "buffer", "element", "elements", "line")
         return [tuple(fault[key] for key in keys) for fault in report["faults"]], report
-
-    def run_with(self, command, status):
-        """The status must be 1 where there are faults, else 0, unless given."""
-        command = [*command, "--device", harness.DEVICE]
-        if status is not None:
-            return self.run_tool(*command, status=status)
-        try:
-            return self.run_tool(*command, status=1)
-        except AssertionError:
-            return self.run_tool(*command, status=0)
 
     def faults(self, program, *options):
         """(kind, kernel, parameter, first element, elements) of each."""
@@ -107,7 +101,8 @@ class EffectsTest(harness.ToolTest):
         program = self.launch(EVENS, "evens(n, x, y);")
         self.assertEqual(self.faults(program), [("left-out", "evens", "y", "y[1]", 500)])
         self.assertEqual(self.faults(program, "--set", "n=1"), [])
-        self.assertEqual(self.faults(program, "--set", "n=2"), [("left-out", "evens", "y", "y[1]", 1)])
+        one = ("left-out", "evens", "y", "y[1]", 1)
+        self.assertEqual(self.faults(program, "--set", "n=2"), [one])
         self.assertEqual(self.faults(program, "--set", "n=0"), [])
 
     def test_leaves_one_element_that_has_the_right_value(self):
@@ -131,7 +126,8 @@ class EffectsTest(harness.ToolTest):
     def test_least_and_greatest_over_out(self):
         for name in ("fminf", "fmaxf"):
             with self.subTest(name=name):
-                kernels = kernel("join", "x: in f32[n], y: out f32[n]", f"y[i] = {name}(x[i], y[i]);")
+                body = f"y[i] = {name}(x[i], y[i]);"
+                kernels = kernel("join", "x: in f32[n], y: out f32[n]", body)
                 found = self.faults(self.launch(kernels, "join(n, x, y);"))
                 self.assertEqual([fault[:3] for fault in found], [("read-out", "join", "y")])
 
@@ -150,7 +146,8 @@ class EffectsTest(harness.ToolTest):
                     y[threadIdx.x] = {name}(threadIdx.x % 2);
                   }}
                   graph main {{ part(y); turn(y, z); }}"""
-                left, read = ("left-out", "part", "y", "y[41]", 1), ("read-out", "turn", "z", "z[0]", 100)
+                left = ("left-out", "part", "y", "y[41]", 1)
+                read = ("read-out", "turn", "z", "z[0]", 100)
                 self.assertEqual(self.faults(program), [left, read])
 
     def test_moves_elements_of_out(self):
@@ -232,11 +229,11 @@ class EffectsTest(harness.ToolTest):
 
     def test_loop_ended_by_its_max(self):
         program = self.launch(DOUBLE, "one[0] = 1; while (one[0] != 0) max 3 { twice(n, x, y); }")
-        faults, report = self.check(program, status=3)
+        faults, report = self.check(program, stopped=True)
         self.assertEqual((faults, report["kernels_checked"] >= 3), ([], True))
         # A fault weighs more.
         program = self.launch(EVENS, "one[0] = 1; while (one[0] != 0) max 3 { evens(n, x, y); }")
-        self.assertEqual(len(self.check(program, status=1)[0]), 1)
+        self.assertEqual(len(self.check(program, stopped=True)[0]), 1)
 
     def test_state_goes_on_from_the_first_run(self):
         """Even from what a wrong kernel leaves."""
@@ -247,7 +244,8 @@ class EffectsTest(harness.ToolTest):
         hy = report["outputs"]["hy"]  # -1 5 2 5 4 5 …
         self.assertEqual((hy["min"], hy["max"]), (-1, 998))
         self.assertEqual(hy["mean"], (-1 + sum(range(0, 1000, 2)) + 5 * 500) / 1000)
-        self.assertEqual(report["outputs"], self.cgrun_json("p.cgraph", "--in", "hx=iota")["outputs"])
+        plain = self.cgrun_json("p.cgraph", "--in", "hx=iota")
+        self.assertEqual(report["outputs"], plain["outputs"])
 
     def test_results_that_vary_are_no_fault(self):
         """Places are given out in the order in which threads come, and in the end all are taken."""
@@ -307,8 +305,9 @@ class EffectsTest(harness.ToolTest):
     def test_repeat_is_refused(self):
         source = self.write("p.cgraph", self.launch(DOUBLE, "twice(n, x, y);"))
         self.assert_refused(
-            source, "--in", "hx=iota", "--check-effects", "--repeat", 2, status=2, message="--repeat"
-        )
+            source, "--in", "hx=iota", "--check-effects", "--repeat", 2,
+            status=2, message="--repeat",
+        )  # fmt: skip
 
 
 class ExamplesTest(harness.ToolTest):
@@ -321,7 +320,8 @@ class ExamplesTest(harness.ToolTest):
         "cg": [*GRAPH, "--in", "hcolumn=iota", "--in", "hvalue=2", "--in", "hb=iota"],
         "compress_switch": ["--in", "hx=iota"],
         "decode_loop": [
-            "--in", "hembedding=random:1", "--in", "hrecurrent=random:2", "--in", "houtput=random:3",
+            "--in", "hembedding=random:1", "--in", "hrecurrent=random:2",
+            "--in", "houtput=random:3",
         ],
         "gemm_batch": [
             "-D", "BATCH=3", "--set", "m=130", "--set", "n=260", "--set", "k=33",
@@ -360,11 +360,10 @@ class ExamplesTest(harness.ToolTest):
             reduce.sum_parts(n, 7, x, parts); reduce.max_parts(n, 7, x, parts);
           }"""
         called = set(re.findall(r"(?:blas1|reduce)\.(\w+)\(", program))
-        modules = (harness.SOURCE / "stdlib_kernels").glob("*.cgraph")
-        declared = {
-            name for module in modules for name in re.findall(r"^kernel (\w+)", module.read_text(), re.M)
-        }
-        self.assertEqual(called, declared)
+        modules = list((harness.SOURCE / "stdlib_kernels").glob("*.cgraph"))
+        declared = [re.findall(r"^kernel (\w+)", module.read_text(), re.M) for module in modules]
+        if modules:  # not where the tests run without the sources
+            self.assertEqual(called, set(sum(declared, [])))
         source = self.write("p.cgraph", program)
         for n in (1, 255, 257, 1000):
             report = self.cgrun_json(
