@@ -39,12 +39,12 @@ class EffectsTest(harness.ToolTest):
         """
         source = self.write("p.cgraph", program)
         wants = ["--in", "hx=iota"] if "hx" in program else []
-        command = [source, *wants, "--device", harness.DEVICE, "--check-effects", "--json", *options]
-        done = subprocess.run(
-            [harness.CGRUN, *command], cwd=self.folder, capture_output=True, text=True
-        )
+        command = [harness.CGRUN, source, *wants, "--device", harness.DEVICE, *options]
+        command += ["--check-effects", "--json"]
+        done = subprocess.run(command, cwd=self.folder, capture_output=True, text=True)
         report = json.loads(done.stdout)
-        self.assertEqual(done.returncode, 1 if report["faults"] else 3 if stopped else 0, done.stderr)
+        status = 1 if report["faults"] else 3 if stopped else 0
+        self.assertEqual(done.returncode, status, done.stderr)
         said = [line for line in done.stderr.splitlines() if ": error: " in line]
         places = [
             f"{fault['file']}:{fault['line']}:{fault['column']}: error: {fault['message']}"
@@ -122,6 +122,16 @@ class EffectsTest(harness.ToolTest):
         )  # fmt: skip
         program = self.launch(kernels, "peek(n, x, y, z);")
         self.assertEqual(self.faults(program), [("read-out", "peek", "s", "z[7]", 1)])
+
+    def test_fails_with_other_values_in_out(self):
+        source = self.write("p.cgraph", """
+          device y: i32[4];
+          kernel trust(y: out i32[4]) grid(1) block(4)
+          cuda { assert(y[threadIdx.x] == 0); y[threadIdx.x] = 1; }
+          graph main { fill y <- 0; trust(y); }""")  # fmt: skip
+        self.cgrun(source)
+        said = self.cgrun(source, "--check-effects", status=3).stderr
+        self.assertRegex(said, r"p\.cgraph:5:37: error: .*trust.* \(only with other values in y")
 
     def test_least_and_greatest_over_out(self):
         for name in ("fminf", "fmaxf"):
