@@ -345,7 +345,7 @@ struct File {
   std::vector<Def> defs;
   std::vector<Graph> graphs;
   std::vector<SourceRange> cuda_blocks; ///< the text between the braces
-  std::vector<Handle> streams, events; ///< those of all blocks
+  std::vector<Handle> streams, events;  ///< those of all blocks
   std::vector<Name> loops;              ///< the variables of `for` statements
   /// Names in what has a syntax error. It may declare them, so that uses are not reported as
   /// undefined, and nobody knows what else it does to them.

@@ -101,8 +101,7 @@ private:
 
   /// The product, from the finished IR.
   CompileResult finish(Module &module) {
-    timer_.time("races",
-                [&] { check_races(module, options_.verify_order, files_, diagnostics_); });
+    timer_.time("races", [&] { check_races(module, options_.verify_order, files_, diagnostics_); });
     const KernelUnit unit = {files_, module.scopes, module.kernel_sources};
     if (options_.emit != Emit::Bundle) {
       check_blocks(unit, diagnostics_); // which compile_kernels() does, too

@@ -24,7 +24,8 @@ struct CompileOptions {
   std::vector<std::string> architectures = {"sm_90"}; ///< of the CUDA code
   bool print_after_all = false; ///< prints the IR after lowering and after each pass
   bool time_passes = false;     ///< prints how long each phase took
-  bool verify_order = false;    ///< proves that the edges of every graph suffice, not only explicit ones
+  bool verify_order =
+      false; ///< proves that the edges of every graph suffice, not only explicit ones
   bool warnings_are_errors = false;
   bool colors = false;
 };

@@ -33,7 +33,9 @@ struct LaunchLowering::Launch {
     return frame.range(statement.arguments[argument]);
   }
   const SourceRange &callee() const { return frame.range(statement.callee); }
-  std::string name() const { return std::string(what) + " '" + std::string(kernel.name.text) + "'"; }
+  std::string name() const {
+    return std::string(what) + " '" + std::string(kernel.name.text) + "'";
+  }
   std::string parameter(std::size_t index) const {
     return std::string(kernel.parameters[index].name.text);
   }
@@ -107,8 +109,8 @@ cgrt::format::Arguments LaunchLowering::lower_call(const ast::LaunchStatement &s
   const Symbol &callee = frame.file().symbol(statement.callee);
   const CheckedFile &file = context_.checked[callee];
   const ast::Callable &callable = file.file->callables[callee.index];
-  Launch launch = {
-      statement, file, callable, cgrt::format::spelling(callable.kind), {}, frame, {}, {}};
+  Launch launch = {statement, file,  callable, cgrt::format::spelling(callable.kind),
+                   {},        frame, {},       {}};
   if (lower_arguments(launch)) {
     check_arguments(launch, false);
   }
@@ -254,14 +256,13 @@ void LaunchLowering::lower_geometry(Launch &launch, const KernelClauses &clauses
   const auto &given = launch.statement.geometry;
   launch.work.grid =
       given ? lower_all(given->grid, in_caller) : lower_all(clauses.grid->values, in_kernel);
-  launch.work.block = given ? lower_all(given->block, in_caller)
-                            : lower_all(clauses.block->values, in_kernel);
+  launch.work.block =
+      given ? lower_all(given->block, in_caller) : lower_all(clauses.block->values, in_kernel);
   if (given && given->shared.valid()) {
     launch.work.shared_bytes = in_caller(given->shared);
   } else {
-    launch.work.shared_bytes = clauses.shared != nullptr
-                                   ? in_kernel(clauses.shared->values[0])
-                                   : context_.integer(0);
+    launch.work.shared_bytes =
+        clauses.shared != nullptr ? in_kernel(clauses.shared->values[0]) : context_.integer(0);
   }
 }
 

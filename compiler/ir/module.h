@@ -17,7 +17,8 @@ struct NodeRange {
   std::uint32_t end = 0;
 };
 
-/// What `after`, streams and events ask for: every node of `to` runs after every node of `from`, which may stand behind it.
+/// What `after`, streams and events ask for: every node of `to` runs after every node of `from`,
+/// which may stand behind it.
 struct AfterEdge {
   cgrt::format::GraphId graph;
   NodeRange from;

@@ -1,5 +1,5 @@
-// Streams, events and `sync`: edges between the nodes that they order, and nodes for the events that
-// the program asks to have.
+// Streams, events and `sync`: edges between the nodes that they order, and nodes for the events
+// that the program asks to have.
 #include "ir/statement_lowering.h"
 
 #include "sema/attribute_check.h"
@@ -64,8 +64,8 @@ void StatementLowering::order_syncs(const Target &target) {
     const auto next = std::upper_bound(target.syncs.begin(), target.syncs.end(), i);
     const auto add = [&](NodeRange from, NodeRange to) {
       if (from.begin != from.end && to.begin != to.end) {
-        context_.module.after.push_back({{static_cast<std::uint32_t>(acts_.size())},
-                                         from, to, target.places[i]});
+        context_.module.after.push_back(
+            {{static_cast<std::uint32_t>(acts_.size())}, from, to, target.places[i]});
       }
     };
     if (next != target.syncs.begin()) {
@@ -117,8 +117,8 @@ void StatementLowering::add_handle(const ast::Handle &handle, const ast::HandleS
     }
     count = *given;
   }
-  frame.set_handle(symbol, static_cast<std::uint32_t>(declared.is_event ? events_.size()
-                                                                        : streams_.size()));
+  frame.set_handle(
+      symbol, static_cast<std::uint32_t>(declared.is_event ? events_.size() : streams_.size()));
   LaunchAttributes attributes;
   if (!declared.is_event) {
     attributes.apply(handle.attributes, frame);
@@ -135,8 +135,8 @@ void StatementLowering::add_handle(const ast::Handle &handle, const ast::HandleS
     Event event = {name, target_, external};
     if (external || timing) {
       event.node = {static_cast<std::uint32_t>(context_.program.events.size())};
-      context_.program.events.push_back({context_.event_names.add(name), external,
-                                         context_.files.place(handle.name.range)});
+      context_.program.events.push_back(
+          {context_.event_names.add(name), external, context_.files.place(handle.name.range)});
     }
     events_.push_back(std::move(event));
   }
@@ -168,7 +168,8 @@ std::optional<std::uint32_t> StatementLowering::instance(ast::ExprRef reference,
     const std::string noun = kind == SymbolKind::Event ? "event" : "stream";
     context_.diagnostics.report(Diag::HandleIndex, expr.range, handle.name.text,
                                 counted(static_cast<std::size_t>(*count), noun),
-                                frame.text(reference) + (*index < 0 ? ", which is " : ", which is ") +
+                                frame.text(reference) +
+                                    (*index < 0 ? ", which is " : ", which is ") +
                                     std::to_string(*index));
     return std::nullopt;
   }
@@ -194,9 +195,8 @@ void StatementLowering::lower_action(const ast::OnStatement &placed,
 
 /// False after reporting that the event belongs to another graph than this one.
 bool StatementLowering::check_crossing(const Event &event, const SourceRange &range) {
-  if (event.node.valid() && refuse_in_body("a record or wait of '" + event.name +
-                                               "', which is an event node,",
-                                           range)) {
+  if (event.node.valid() &&
+      refuse_in_body("a record or wait of '" + event.name + "', which is an event node,", range)) {
     return false;
   }
   if (event.owner != target_) {
@@ -236,8 +236,7 @@ void StatementLowering::lower_action(const ast::RecordStatement &recorded,
   flush();
   Event &event = events_[*index];
   if (event.node.valid()) {
-    const std::uint32_t node =
-        add_event_node(cgrt::format::EventRecordWork{event.node}, statement);
+    const std::uint32_t node = add_event_node(cgrt::format::EventRecordWork{event.node}, statement);
     event.mark = {{node, node + 1}};
   } else {
     event.mark = so_far();

@@ -116,8 +116,9 @@ private:
     } else if (parser_.accept_word("graph")) {
       read_graph(true);
     } else if (!code_.read_line()) {
-      parser_.fail("file, param, buffer, scope, kernel, condition, event, function, check, graph or "
-                   "an expression");
+      parser_.fail(
+          "file, param, buffer, scope, kernel, condition, event, function, check, graph or "
+          "an expression");
     }
   }
 

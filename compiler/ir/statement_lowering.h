@@ -46,10 +46,10 @@ private:
     NodePlaces places;
     std::string prefix; ///< of the names of its buffers: "main."
     std::vector<AfterEdge> after;
-    bool is_body = false;              ///< of a branch or loop: entered any number of times
+    bool is_body = false;                 ///< of a branch or loop: entered any number of times
     std::map<std::uint32_t, Mark> fronts; ///< what the next node of each stream comes after
     std::vector<std::uint32_t> syncs;     ///< before which nodes
-    std::optional<DeviceCode> pending; ///< to become the next node
+    std::optional<DeviceCode> pending;    ///< to become the next node
   };
 
   /// A block while its statements are lowered; one for each iteration and call.
@@ -190,13 +190,13 @@ private:
   LaunchAttributes attributes_; ///< of the blocks around
   std::vector<OpenBlock> blocks_;
   std::vector<NodePlaces> places_;
-  std::uint64_t statements_ = 0;      ///< lowered so far
-  std::optional<std::uint32_t> stop_; ///< of the entry graph being lowered
-  std::uint32_t stops_ = 0;           ///< graphs that can be asked to stop
-  std::vector<Stream> streams_;       ///< by instance
-  std::vector<Event> events_;         ///< likewise
+  std::uint64_t statements_ = 0;        ///< lowered so far
+  std::optional<std::uint32_t> stop_;   ///< of the entry graph being lowered
+  std::uint32_t stops_ = 0;             ///< graphs that can be asked to stop
+  std::vector<Stream> streams_;         ///< by instance
+  std::vector<Event> events_;           ///< likewise
   std::optional<std::uint32_t> stream_; ///< the one that statements are put on
-  std::vector<bool> acts_; ///< of each graph: whether it has effects beyond memory
+  std::vector<bool> acts_;              ///< of each graph: whether it has effects beyond memory
 };
 
 /// Adds a buffer to the program; reports extents and sizes that are known to be wrong.

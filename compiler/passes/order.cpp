@@ -30,8 +30,8 @@ using States = std::set<State>;
 
 class GraphOrder {
 public:
-  /// `states` tells of each graph before this one what hidden state it touches; `syncs` are those of
-  /// an explicit graph.
+  /// `states` tells of each graph before this one what hidden state it touches; `syncs` are those
+  /// of an explicit graph.
   GraphOrder(const Program &program, Polynomials &polynomials, Graph &graph,
              const std::vector<States> &states, std::span<const Sync> syncs)
       : program_(program), polynomials_(polynomials), graph_(graph), history_(program, polynomials),
@@ -195,12 +195,12 @@ private:
   Polynomials &polynomials_;
   Graph &graph_;
   AccessHistory history_;
-  std::map<NodeId, BufferId> causes_; ///< of the current node: the first buffer for each edge
-  const std::vector<States> &states_of_;   ///< of each graph before this one
-  States states_;                          ///< of this one so far
-  std::map<State, NodeId> last_touching_;  ///< the last node that touches it
+  std::map<NodeId, BufferId> causes_;     ///< of the current node: the first buffer for each edge
+  const std::vector<States> &states_of_;  ///< of each graph before this one
+  States states_;                         ///< of this one so far
+  std::map<State, NodeId> last_touching_; ///< the last node that touches it
   std::span<const Sync> syncs_;
-  std::size_t next_sync_ = 0; ///< the first one behind the current node
+  std::size_t next_sync_ = 0;                           ///< the first one behind the current node
   std::map<cgrt::format::ConditionId, NodeId> setters_; ///< whose conditionals are still to come
   std::vector<NodeId> covered_;                         ///< whose accesses the current node covers
   std::vector<std::uint32_t> uses_; ///< how many recorded accesses name the node

@@ -43,8 +43,7 @@ constexpr auto attributes_known = std::to_array<AttributeInfo>({
 });
 
 /// Of the language, but not of this version.
-constexpr auto attributes_to_come = std::to_array<std::string_view>(
-    {"device_launch", "updatable"});
+constexpr auto attributes_to_come = std::to_array<std::string_view>({"device_launch", "updatable"});
 
 std::string_view describe(Takes takes) {
   switch (takes) {

@@ -167,15 +167,15 @@ KernelClauses check_kernel(const ast::Kernel &kernel, ExprCheck &exprs, Diagnost
 }
 
 void check_callable(const ast::Callable &callable, ExprCheck &exprs, Diagnostics &diagnostics) {
-  check_attributes(callable.attributes, Attributed::Callable,
-                   "the declaration of a function", {}, exprs, diagnostics);
+  check_attributes(callable.attributes, Attributed::Callable, "the declaration of a function", {},
+                   exprs, diagnostics);
   ParameterNames names(diagnostics);
   const ExprScope shapes = {&callable, nullptr, false, false, "a parameter's shape"};
   for (const ast::Parameter &parameter : callable.parameters) {
     names.declare(parameter.name);
     if (parameter.type_name) {
-      diagnostics.report(Diag::UndefinedName, parameter.type_name->range,
-                         parameter.type_name->text, " as a type");
+      diagnostics.report(Diag::UndefinedName, parameter.type_name->range, parameter.type_name->text,
+                         " as a type");
     }
     check_shape(parameter.shape, parameter.name, shapes, exprs, diagnostics);
   }

@@ -322,8 +322,7 @@ void StatementCheck::check_call(const ast::LaunchStatement &launch, const Symbol
 }
 
 void StatementCheck::check_arguments(const ast::LaunchStatement &launch, const Symbol &callee,
-                                     const ast::Signature &kernel,
-                                     const std::string &callee_name) {
+                                     const ast::Signature &kernel, const std::string &callee_name) {
   std::vector<std::optional<Reference>> references(launch.arguments.size());
   bool good = true;
   for (std::size_t i = 0; i < launch.arguments.size(); ++i) {

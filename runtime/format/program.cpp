@@ -49,9 +49,7 @@ public:
   explicit EffectCollector(const Program &program) : program_(program) {}
 
   void operator()(const NodeField &, KernelId kernel) { params_ = &program_[kernel].params; }
-  void operator()(const NodeField &, CallableId function) {
-    params_ = &program_[function].params;
-  }
+  void operator()(const NodeField &, CallableId function) { params_ = &program_[function].params; }
   void operator()(const NodeField &, EventId) {}
   void operator()(const NodeField &, GraphId graph) { graphs_.push_back(graph); }
   void operator()(const NodeField &, const Bodies &bodies) {

@@ -170,8 +170,8 @@ using Bodies = std::vector<GraphId>;
 #include "format/node_kinds.def"
 
 /// In the table's order, which is checked below.
-using Work = std::variant<KernelWork, CopyWork, FillWork, ChildWork, ConditionalWork, EventRecordWork,
-                          EventWaitWork, CallbackWork, CapturedWork>;
+using Work = std::variant<KernelWork, CopyWork, FillWork, ChildWork, ConditionalWork,
+                          EventRecordWork, EventWaitWork, CallbackWork, CapturedWork>;
 
 #define CGRT_NODE_KIND(name, id, ...)                                                              \
   static_assert(std::is_same_v<std::variant_alternative_t<id, Work>, name##Work>);

@@ -64,10 +64,9 @@ GraphBuilder::Resolved GraphBuilder::resolve(const format::EventWaitWork &work, 
 
 GraphBuilder::Resolved GraphBuilder::resolve(const format::CallbackWork &work, const Built &built,
                                              const NodeLabel &label) const {
-  return {CallbackParams{std::make_shared<const std::function<void()>>(
-      make_callback(bindings_.functions[work.function.index].host,
-                    call_arguments(work.function, work.arguments, label), built.graphs.failures,
-                    label))}};
+  return {CallbackParams{std::make_shared<const std::function<void()>>(make_callback(
+      bindings_.functions[work.function.index].host,
+      call_arguments(work.function, work.arguments, label), built.graphs.failures, label))}};
 }
 
 GraphBuilder::Resolved GraphBuilder::resolve(const format::CapturedWork &work, const Built &,
@@ -76,10 +75,9 @@ GraphBuilder::Resolved GraphBuilder::resolve(const format::CapturedWork &work, c
   const Bindings::Function &function = bindings_.functions[work.function.index];
   std::vector<CallArgument> arguments = call_arguments(work.function, work.arguments, label);
   if (bindings_.on_host) {
-    return {CapturedParams{std::make_shared<const Call>(
-        [host = function.host, arguments = std::move(arguments)](CUstream_st *) {
-          host(arguments);
-        })}};
+    return {CapturedParams{
+        std::make_shared<const Call>([host = function.host, arguments = std::move(arguments)](
+                                         CUstream_st *) { host(arguments); })}};
   }
   return {CapturedParams{std::make_shared<const Call>(
       [stream_function = function.stream, arguments = std::move(arguments)](CUstream_st *stream) {

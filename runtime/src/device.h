@@ -133,9 +133,9 @@ struct CapturedParams {
   std::shared_ptr<const std::function<void(CUstream_st *)>> call;
 };
 
-using NodeParams = std::variant<KernelParams, CopyParams, FillParams, ChildParams,
-                                ConditionalParams, EventRecordParams, EventWaitParams,
-                                CallbackParams, CapturedParams>;
+using NodeParams =
+    std::variant<KernelParams, CopyParams, FillParams, ChildParams, ConditionalParams,
+                 EventRecordParams, EventWaitParams, CallbackParams, CapturedParams>;
 
 #define CGRT_NODE_KIND(name, id, ...)                                                              \
   static_assert(std::is_same_v<std::variant_alternative_t<id, NodeParams>, name##Params>);

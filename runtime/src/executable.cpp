@@ -11,20 +11,14 @@ void Executable::launch() {
 }
 void Executable::wait() {
   CallbackScope::refuse();
-  SourceLocation where;
   try {
     state_->executable->wait();
   } catch (...) {
-    static_cast<void>(state_->take_reports(where)); // of a launch that came to no end
+    static_cast<void>(state_->take_reports()); // of a launch that came to no end
     throw;
   }
-  const std::vector<std::string> reports = state_->take_reports(where);
-  if (!reports.empty()) {
-    std::string text = reports.front();
-    for (std::size_t i = 1; i < reports.size(); ++i) {
-      text += "; " + reports[i];
-    }
-    throw Error(ErrorCode::Stopped, text, where);
+  if (const auto stopped = state_->take_reports()) {
+    throw Error(*stopped);
   }
   if (const std::optional<Error> thrown = state_->failures->take()) {
     throw Error(*thrown);
@@ -32,8 +26,9 @@ void Executable::wait() {
 }
 
 // The device writes and reads these words, too: each access is one of its own.
-std::vector<std::string> Executable::State::take_reports(SourceLocation &where) {
-  std::vector<std::string> reports;
+std::optional<Error> Executable::State::take_reports() {
+  std::string reports;
+  SourceLocation where;
   for (const Loop &loop : loops) {
     const auto end =
         static_cast<format::LoopEnd>(__atomic_exchange_n(loop.report, 0, __ATOMIC_ACQ_REL));
@@ -44,18 +39,19 @@ std::vector<std::string> Executable::State::take_reports(SourceLocation &where) 
     if (reports.empty()) {
       where = loop.where;
     } else {
-      text += " (line " + std::to_string(loop.where.line) + ")";
+      text = "; " + text + " (line " + std::to_string(loop.where.line) + ")";
     }
-    reports.push_back(text + (end == format::LoopEnd::Limit
-                                  ? " was ended after " + std::to_string(loop.limit) +
-                                        (loop.limit == 1 ? " iteration" : " iterations") +
-                                        ", its max, and its condition still holds"
-                                  : " was stopped, as asked"));
+    reports += text + (end == format::LoopEnd::Limit
+                           ? " was ended after " + std::to_string(loop.limit) +
+                                 (loop.limit == 1 ? " iteration" : " iterations") +
+                                 ", its max, and its condition still holds"
+                           : " was stopped, as asked");
   }
   if (stop != nullptr) {
     __atomic_store_n(stop, 0, __ATOMIC_RELEASE);
   }
-  return reports;
+  return reports.empty() ? std::nullopt
+                         : std::optional<Error>(std::in_place, ErrorCode::Stopped, reports, where);
 }
 
 void Executable::stop() noexcept {
@@ -86,6 +82,16 @@ double Executable::elapsed(const std::string &begin, const std::string &end) con
                                       begin + " and " + end);
   }
   return from.milliseconds_to(to);
+}
+
+std::vector<std::string> Executable::timing_events() const {
+  std::vector<std::string> names;
+  for (std::size_t i = 0; i < state_->timers.size(); ++i) {
+    if (state_->timers[i] != nullptr) {
+      names.push_back(state_->program->events[i].name);
+    }
+  }
+  return names;
 }
 
 std::size_t Executable::node_count() const {

@@ -9,6 +9,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -23,8 +24,9 @@ struct Executable::State {
     std::int64_t limit; ///< of one with `max`
   };
 
-  /// What has ended early since the last call; forgets it and any wish to stop.
-  std::vector<std::string> take_reports(SourceLocation &where);
+  /// The Error{Stopped} of loops that ended early since the last call; forgets them and any wish
+  /// to stop.
+  std::optional<Error> take_reports();
 
   std::shared_ptr<const void> instance; ///< keeps memory, code and device alive
   std::unique_ptr<DeviceExecutable> executable;

@@ -174,6 +174,18 @@ std::vector<NodeUpdate> GraphBuilder::updates(const BuiltGraphs &built,
   return updates;
 }
 
+std::uint32_t GraphBuilder::add_alone(const format::Node &node, std::vector<std::uint64_t> handles,
+                                      DeviceGraph &target) const {
+  BuiltGraphs graphs;
+  graphs.handles = std::move(handles);
+  graphs.failures = std::make_shared<CallbackFailures>();
+  const Built built = {graphs, {}};
+  const NodeLabel label(program_, node);
+  const Resolved resolved =
+      std::visit([&](const auto &work) { return resolve(work, built, label); }, node.work);
+  return target.add_node(resolved.params, {}, label, resolved.enabled);
+}
+
 GraphBuilder::Resolved GraphBuilder::resolve(const format::KernelWork &work, const Built &built,
                                              const NodeLabel &label) const {
   format::Geometry shape = geometry(work, label);

@@ -58,6 +58,13 @@ public:
   /// The nodes that have an expression which has `changed`, resolved again. The same error.
   std::vector<NodeUpdate> updates(const BuiltGraphs &built, const std::vector<bool> &changed) const;
 
+  /// Adds one node, without its dependencies, to a graph made for it, and returns its index; it is
+  /// neither a child nor a conditional. `handles` are those of `target`, by the condition's index.
+  std::uint32_t add_alone(const format::Node &node, std::vector<std::uint64_t> handles,
+                          DeviceGraph &target) const;
+
+  Box box(const format::Region &region, const NodeLabel &label) const;
+
 private:
   /// What nodes may refer to.
   struct Built {
@@ -95,10 +102,8 @@ private:
   std::vector<std::uint64_t> arguments(const format::KernelWork &work, const Built &built,
                                        const NodeLabel &label) const;
   void check_aliases(const format::Arguments &arguments,
-                     const std::vector<format::KernelParam> &params,
-                     const NodeLabel &label) const;
+                     const std::vector<format::KernelParam> &params, const NodeLabel &label) const;
 
-  Box box(const format::Region &region, const NodeLabel &label) const;
   /// Of the box's first element; of the buffer's where the box is empty.
   std::byte *address(const format::Region &region, const Box &box) const;
   /// The low bytes are the value as `type`.

@@ -1,4 +1,5 @@
 #include "device.h"
+#include "effect_check.h"
 #include "executable_state.h"
 #include "format/program.h"
 #include "graph_builder.h"
@@ -58,7 +59,8 @@ std::string type_and_shape(const BufferView &view) {
 
 std::string describe(const CallParameter &parameter) {
   const std::string type(format::spelling(parameter.type));
-  return !parameter.is_buffer ? type : (parameter.writes ? "a span of " : "a span of const ") + type;
+  return !parameter.is_buffer ? type
+                              : (parameter.writes ? "a span of " : "a span of const ") + type;
 }
 
 /// Error{Usage} where a C++ function's parameters are not those of the declaration.
@@ -185,6 +187,16 @@ struct Instance::State {
     throw Error(ErrorCode::Usage, "there is no buffer " + name);
   }
 
+  format::GraphId find_graph(const std::string &name) const {
+    const std::vector<format::Graph> &graphs = contents().graphs;
+    for (std::uint32_t index = 0; index < graphs.size(); ++index) {
+      if (graphs[index].entry && graphs[index].name == name) {
+        return {index};
+      }
+    }
+    throw Error(ErrorCode::Usage, "there is no graph " + name);
+  }
+
   GraphBuilder builder(const Parameters &with) const {
     return {contents(), with, placed, *code, bindings, placeholder->data()};
   }
@@ -269,15 +281,16 @@ struct Instance::State {
   Bindings::Function &function(const std::string &name, format::CallableKind kind,
                                const std::vector<CallParameter> *parameters_given) {
     const std::vector<format::Callable> &callables = contents().callables;
-    const auto found = std::find_if(
-        callables.begin(), callables.end(),
-        [&](const format::Callable &it) { return it.name == name && it.kind == kind; });
+    const auto found =
+        std::find_if(callables.begin(), callables.end(), [&](const format::Callable &it) {
+          return it.name == name && it.kind == kind;
+        });
     if (found == callables.end()) {
-      throw Error(ErrorCode::Usage, "there is no " +
-                                        std::string(kind == format::CallableKind::Callback
-                                                        ? "callback "
-                                                        : "captured function ") +
-                                        name);
+      throw Error(ErrorCode::Usage,
+                  "there is no " +
+                      std::string(kind == format::CallableKind::Callback ? "callback "
+                                                                         : "captured function ") +
+                      name);
     }
     if (parameters_given != nullptr) {
       check_parameters(contents(), *found, *parameters_given);
@@ -427,27 +440,38 @@ std::vector<std::byte> Instance::read(const std::string &name) const {
 Executable Instance::executable(const std::string &graph) {
   CallbackScope::refuse();
   const State &state = *state_;
-  const std::vector<format::Graph> &graphs = state.contents().graphs;
-  for (std::uint32_t index = 0; index < graphs.size(); ++index) {
-    const format::Graph &candidate = graphs[index];
-    if (!candidate.entry || candidate.name != graph) {
-      continue;
-    }
-    auto made = std::make_shared<Executable::State>();
-    made->instance = state_;
-    made->program = state.shared_contents();
-    made->graph = {index};
-    made->nodes = candidate.nodes.size();
-    made->edges = candidate.edge_count();
-    state.require_bindings(made->graph);
-    made->timers = state.timers_of(made->graph);
-    state.add_signals(state.parameters, *made);
-    state.make(*made, state.parameters);
-    std::erase_if(state_->executables, [](const auto &other) { return other.expired(); });
-    state_->executables.push_back(made);
-    return Executable(std::move(made));
+  auto made = std::make_shared<Executable::State>();
+  made->instance = state_;
+  made->program = state.shared_contents();
+  made->graph = state.find_graph(graph);
+  state.require_bindings(made->graph);
+  made->timers = state.timers_of(made->graph);
+  made->nodes = state.contents()[made->graph].nodes.size();
+  made->edges = state.contents()[made->graph].edge_count();
+  state.add_signals(state.parameters, *made);
+  state.make(*made, state.parameters);
+  std::erase_if(state_->executables, [](const auto &other) { return other.expired(); });
+  state_->executables.push_back(made);
+  return Executable(std::move(made));
+}
+
+EffectReport Instance::check_effects(const std::string &graph) {
+  CallbackScope::refuse();
+  const State &state = *state_;
+  Executable::State signals; // of an executable that nobody needs
+  signals.graph = state.find_graph(graph);
+  state.require_bindings(signals.graph);
+  state.add_signals(state.parameters, signals);
+  const GraphBuilder builder = state.builder(state.parameters);
+  EffectCheck check(state.contents(), builder, state.device.backend(), state.placed);
+  try {
+    EffectReport report = check.run(signals.graph);
+    report.stopped = signals.take_reports();
+    return report;
+  } catch (...) {
+    static_cast<void>(signals.take_reports()); // of a run that came to no end
+    throw;
   }
-  throw Error(ErrorCode::Usage, "there is no graph " + graph);
 }
 
 } // namespace cgrt

@@ -249,7 +249,8 @@ TEST(Conditions, TheBuilderFillsBodies) {
     Function function_;
   };
   const Code code;
-  const GraphBuilder builder(program, parameters, buffers, code, memory.data());
+  const GraphBuilder builder(program, parameters, buffers, code, testing::no_bindings,
+                             memory.data());
   const BuiltGraphs built = builder.build(
       find(program, "main"), [] { return std::make_unique<testing::RecordingGraph>(); });
   ASSERT_EQ(built.owned.size(), 2U); // the child and the graph

@@ -62,9 +62,8 @@ protected:
     EXPECT_THAT(verify(program_), ElementsAre());
     const Parameters parameters(program_, {});
     const auto built =
-        GraphBuilder(program_, parameters, placed_, code_, address(99)).build({0}, [] {
-          return std::make_unique<RecordingGraph>();
-        });
+        GraphBuilder(program_, parameters, placed_, code_, testing::no_bindings, address(99))
+            .build({0}, [] { return std::make_unique<RecordingGraph>(); });
     return static_cast<const RecordingGraph &>(*built.owned.back()).nodes.at(0);
   }
 

@@ -79,9 +79,8 @@ protected:
     for (std::size_t i = 0; i < 3; ++i) {
       buffers[i] = {address(i, 0), {n}};
     }
-    return GraphBuilder(program_, parameters, buffers, code_, address(9, 0)).build({graph}, [] {
-      return std::make_unique<RecordingGraph>();
-    });
+    return GraphBuilder(program_, parameters, buffers, code_, testing::no_bindings, address(9, 0))
+        .build({graph}, [] { return std::make_unique<RecordingGraph>(); });
   }
 
   std::string error(std::int64_t n) {

@@ -1,6 +1,7 @@
 // What stands in for a device in tests of the graph builder.
 #pragma once
 
+#include "bindings.h"
 #include "device.h"
 
 #include <array>
@@ -41,6 +42,9 @@ public:
   std::vector<std::uint32_t> conditions; ///< what each is at the beginning; handles are 1001, …
   std::map<std::pair<std::uint32_t, std::uint32_t>, std::unique_ptr<RecordingGraph>> bodies;
 };
+
+/// Of a program without functions and events.
+inline const Bindings no_bindings;
 
 class FakeCode : public LoadedCode {
 public:

@@ -51,6 +51,34 @@ TEST(ReportTest, IsValidJsonWhateverTheValues) {
 )");
 }
 
+TEST(ReportTest, SaysWhatCheckingEffectsFound) {
+  Report report = sample();
+  report.outputs.clear();
+  EXPECT_EQ(printed(print_table, report).find("effects"), std::string::npos);
+  EffectSummary &effects = report.effects.emplace();
+  effects.kernels = 1;
+  EXPECT_TRUE(printed(print_json, report)
+                  .ends_with("\"outputs\": {},\n  \"kernels_checked\": 1,\n  \"faults\": []\n}\n"));
+  EXPECT_TRUE(printed(print_table, report).ends_with("\neffects: 1 kernel checked, 0 faults\n"));
+  effects.kernels = 2;
+  cgrt::EffectFault fault;
+  fault.kind = cgrt::EffectFault::Kind::WroteOther;
+  fault.kernel = "k";
+  fault.buffer = "b";
+  fault.element = {1, 2};
+  fault.elements = 3;
+  fault.message = "\"k\"";
+  fault.where = {"f.cgraph", 4, 5};
+  effects.faults.push_back(fault);
+  EXPECT_TRUE(printed(print_table, report).ends_with("\neffects: 2 kernels checked, 1 fault\n"));
+  const std::string json = printed(print_json, report);
+  EXPECT_NE(json.find(R"({"kind": "wrote-other", "kernel": "k", "parameter": null, "buffer": "b", )"
+                      R"("element": [1, 2], "elements": 3, "file": "f.cgraph", "line": 4, )"
+                      R"("column": 5, "message": "\"k\""})"),
+            std::string::npos)
+      << json;
+}
+
 TEST(ReportTest, IsATableForPeople) {
   const std::string table = printed(print_table, sample());
   EXPECT_TRUE(table.starts_with(

@@ -19,14 +19,17 @@ int status_of(cgrt::ErrorCode code) {
   return machine_status;
 }
 
-void print_error(const cgrt::Error &error) {
-  const cgrt::SourceLocation &where = error.where();
+void print_error(const cgrt::SourceLocation &where, const std::string &message) {
   if (where.line == 0) {
     llvm::errs() << "cgrun";
   } else {
     llvm::errs() << where.file << ":" << where.line << ":" << where.column;
   }
-  llvm::errs() << ": error: " << error.message() << "\n";
+  llvm::errs() << ": error: " << message << "\n";
+}
+
+void print_error(const cgrt::Error &error) {
+  print_error(error.where(), error.message());
 }
 
 } // namespace cgrun

@@ -3,6 +3,8 @@
 
 #include <cgrt/types.h>
 
+#include <string>
+
 namespace cgrun {
 
 inline constexpr int interrupted_status = 130;
@@ -11,6 +13,7 @@ inline constexpr int machine_status = 3;
 int status_of(cgrt::ErrorCode code);
 
 /// "file:line:column: error: …" to standard error.
+void print_error(const cgrt::SourceLocation &where, const std::string &message);
 void print_error(const cgrt::Error &error);
 
 } // namespace cgrun

@@ -62,6 +62,10 @@ struct RawOptions {
                               cl::cat(category)};
   cl::opt<std::string> seed{"seed", cl::init("0"), cl::value_desc("S"),
                             cl::desc("Seed of the host device's random order"), cl::cat(category)};
+  cl::opt<bool> check_effects{
+      "check-effects",
+      cl::desc("Run node by node and report kernels that do not do to memory what they declare"),
+      cl::cat(category)};
   cl::opt<bool> json{"json", cl::desc("Print one JSON object instead of a table"),
                      cl::cat(category)};
   cl::extrahelp help{details};
@@ -154,6 +158,10 @@ Options parse_options(int argc, const char *const *argv) {
   options.repeat = parse_number(raw.repeat.getValue(), 1, 1'000'000'000, "--repeat");
   options.seed =
       parse_number(raw.seed.getValue(), 0, std::numeric_limits<std::uint64_t>::max(), "--seed");
+  options.check_effects = raw.check_effects;
+  if (options.check_effects && options.repeat != 1) {
+    throw usage_error("--check-effects runs each graph once; leave out --repeat");
+  }
   options.json = raw.json;
   if (options.json && options.writes_values_to_stdout()) {
     throw usage_error("--json and --out BUF=- would both write to standard output");

@@ -25,6 +25,7 @@ struct Options {
   std::vector<Assignment> outputs; ///< the value `-` is standard output
   std::uint64_t repeat = 1;        ///< at least 1
   std::uint64_t seed = 0;          ///< of the host device's order
+  bool check_effects = false;
   bool json = false;
   std::vector<std::string> defines;         ///< NAME=VALUE, for consts of a `.cgraph` file
   std::vector<std::string> include_folders; ///< for its imports

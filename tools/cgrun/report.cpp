@@ -61,19 +61,35 @@ std::string json_number(const Extreme &extreme) {
       extreme);
 }
 
-std::string json_output(const OutputSummary &output) {
-  std::string shape;
-  for (const std::size_t extent : output.view.shape) {
-    shape += (shape.empty() ? "" : ", ") + std::to_string(extent);
+template <typename Numbers> std::string json_numbers(const Numbers &numbers) {
+  std::string text;
+  for (const auto number : numbers) {
+    text += (text.empty() ? "" : ", ") + std::to_string(number);
   }
+  return "[" + text + "]";
+}
+
+std::string json_output(const OutputSummary &output) {
   const std::optional<Statistics> &statistics = output.statistics;
-  return llvm::formatv(R"({{"dtype": {0}, "shape": [{1}], "min": {2}, "max": {3}, "mean": {4}, )"
-                       R"("sha256": {5}})",
-                       json_string(cgrt::spelling(output.view.type)), shape,
-                       statistics ? json_number(statistics->min) : "null",
-                       statistics ? json_number(statistics->max) : "null",
-                       statistics ? json_number(statistics->mean) : "null",
-                       json_string(output.sha256));
+  return llvm::formatv(
+      R"({{"dtype": {0}, "shape": {1}, "min": {2}, "max": {3}, "mean": {4}, )"
+      R"("sha256": {5}})",
+      json_string(cgrt::spelling(output.view.type)), json_numbers(output.view.shape),
+      statistics ? json_number(statistics->min) : "null",
+      statistics ? json_number(statistics->max) : "null",
+      statistics ? json_number(statistics->mean) : "null", json_string(output.sha256));
+}
+
+std::string json_fault(const cgrt::EffectFault &fault) {
+  return llvm::formatv(R"({{"kind": {0}, "kernel": {1}, "parameter": {2}, "buffer": {3}, )"
+                       R"("element": {4}, "elements": {5}, "file": {6}, "line": {7}, )"
+                       R"("column": {8}, "message": {9}})",
+                       json_string(cgrt::spelling(fault.kind)), json_string(fault.kernel),
+                       fault.parameter.empty() ? "null" : json_string(fault.parameter),
+                       json_string(fault.buffer), json_numbers(fault.element),
+                       std::to_string(fault.elements), json_string(fault.where.file),
+                       std::to_string(fault.where.line), std::to_string(fault.where.column),
+                       json_string(fault.message));
 }
 
 std::string short_number(double value) {
@@ -95,6 +111,11 @@ std::string short_number(const Extreme &extreme) {
         }
       },
       extreme);
+}
+
+/// "1 fault", "3 faults"
+std::string counted(std::uint64_t count, const std::string &noun) {
+  return std::to_string(count) + " " + noun + (count == 1 ? "" : "s");
 }
 
 /// "35.2 us", "1.25 ms", "2.07 s": three digits or more.
@@ -128,7 +149,25 @@ void print_json(llvm::raw_ostream &out, const Report &report) {
     out << separator << json_string(output.name) << ": " << json_output(output);
     separator = ",\n    ";
   }
-  out << (report.outputs.empty() ? "}\n}\n" : "\n  }\n}\n");
+  out << (report.outputs.empty() ? "}" : "\n  }");
+  if (!report.events.empty()) {
+    separator = ",\n  \"events\": {";
+    for (const EventTime &event : report.events) {
+      out << separator << json_string(event.name) << ": " << json_number(event.milliseconds);
+      separator = ", ";
+    }
+    out << "}";
+  }
+  if (report.effects) {
+    out << ",\n  \"kernels_checked\": " << report.effects->kernels << ",\n  \"faults\": [";
+    separator = "\n    ";
+    for (const cgrt::EffectFault &fault : report.effects->faults) {
+      out << separator << json_fault(fault);
+      separator = ",\n    ";
+    }
+    out << (report.effects->faults.empty() ? "]" : "\n  ]");
+  }
+  out << "\n}\n";
 }
 
 void print_table(llvm::raw_ostream &out, const Report &report) {
@@ -142,6 +181,10 @@ void print_table(llvm::raw_ostream &out, const Report &report) {
     }
     out << "\n";
   }
+  for (const EventTime &event : report.events) {
+    out << "  " << llvm::left_justify(event.name, 12) << " "
+        << llvm::right_justify(duration(1000 * event.milliseconds), 10) << "  (event)\n";
+  }
   for (const OutputSummary &output : report.outputs) {
     out << "  " << output.name << ": " << type_text(output.view.type, output.view.shape);
     if (output.statistics) {
@@ -150,6 +193,10 @@ void print_table(llvm::raw_ostream &out, const Report &report) {
           << short_number(output.statistics->mean);
     }
     out << ", sha256 " << std::string_view(output.sha256).substr(0, 16) << "...\n";
+  }
+  if (report.effects) {
+    out << "effects: " << counted(report.effects->kernels, "kernel") << " checked, "
+        << counted(report.effects->faults.size(), "fault") << "\n";
   }
 }
 

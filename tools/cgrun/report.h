@@ -32,6 +32,18 @@ struct OutputSummary {
   std::string sha256;                   ///< of the raw bytes, in hex
 };
 
+/// What --check-effects has found.
+struct EffectSummary {
+  std::uint64_t kernels = 0; ///< launches
+  std::vector<cgrt::EffectFault> faults;
+};
+
+/// A timing event in the last launch, from the first of its graph on.
+struct EventTime {
+  std::string name;
+  double milliseconds = 0;
+};
+
 struct Report {
   std::string device;
   std::string graph; ///< several names are joined by commas, their nodes and edges added up
@@ -39,7 +51,9 @@ struct Report {
   std::size_t edges = 0;
   std::uint64_t launches = 0;
   Times times;
+  std::vector<EventTime> events;
   std::vector<OutputSummary> outputs;
+  std::optional<EffectSummary> effects; ///< nothing where they were not checked
 };
 
 /// One JSON object; NaN and the infinities are the strings "nan", "inf" and "-inf", and what an

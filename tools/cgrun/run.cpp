@@ -1,5 +1,7 @@
 #include "run.h"
 
+#include "callbacks.h"
+#include "effects.h"
 #include "errors.h"
 #include "input.h"
 #include "output.h"
@@ -190,6 +192,22 @@ int launch(std::vector<cgrt::Executable> &graphs, std::uint64_t repeat, Progress
   return status;
 }
 
+int build_and_launch(cgrt::Instance &instance, const Options &options, Progress &progress,
+                     Report &report) {
+  progress.begin("building " + report.graph);
+  std::vector<cgrt::Executable> graphs = build(instance, options, report);
+  progress.begin("launching " + report.graph, options.repeat);
+  const int status = launch(graphs, options.repeat, progress, report);
+  for (const cgrt::Executable &graph : graphs) {
+    const std::vector<std::string> events =
+        status == 0 ? graph.timing_events() : std::vector<std::string>{};
+    for (const std::string &event : events) {
+      report.events.push_back({event, graph.elapsed(events.front(), event)});
+    }
+  }
+  return status;
+}
+
 /// Contents by buffer name.
 using Contents = std::map<std::string, std::vector<std::byte>>;
 
@@ -264,21 +282,21 @@ int run(const Options &options) {
   const Stopwatch load_watch;
   cgrt::Instance instance(program, loaded->device, parse_params(program, options));
   report.times.load = loaded->load_us + load_watch.microseconds();
+  bind_printers(program, instance,
+                options.json || options.writes_values_to_stdout() ? stderr : stdout);
   for (const Input &input : inputs) {
     instance.write(input.buffer(), input.contents(instance.buffer(input.buffer())));
   }
 
-  progress.begin("building " + report.graph);
-  std::vector<cgrt::Executable> graphs = build(instance, options, report);
-  progress.begin("launching " + report.graph, options.repeat);
-  const int launched = launch(graphs, options.repeat, progress, report);
-
+  const int ran = options.check_effects
+                      ? check_effects(program, instance, options, progress, report)
+                      : build_and_launch(instance, options, progress, report);
   progress.begin("reading the outputs");
   const Contents contents = read_outputs(program, instance, report);
   progress.end();
   deliver(contents, instance, options, files);
   print_report(report, options);
-  return launched;
+  return ran;
 }
 
 } // namespace cgrun

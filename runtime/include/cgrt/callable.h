@@ -87,8 +87,7 @@ template <typename T> struct CallConversion {
   static_assert(std::is_arithmetic_v<T>, "parameters are scalars, spans or pointers");
   static constexpr CallParameter parameter = {scalar_type_of<T>(), false, false};
   static T convert(const CallArgument &argument) {
-    return std::visit([](auto value) { return static_cast<T>(value); },
-                      std::get<Scalar>(argument));
+    return std::visit([](auto value) { return static_cast<T>(value); }, std::get<Scalar>(argument));
   }
 };
 template <typename T> struct CallConversion<std::span<T>> {
@@ -118,7 +117,7 @@ struct TypedStreamCall {
 
 template <typename... Args, std::size_t... Index>
 TypedHostCall make_host_function(std::function<void(Args...)> function,
-                                     std::index_sequence<Index...> /*positions*/) {
+                                 std::index_sequence<Index...> /*positions*/) {
   return {{CallConversion<std::remove_cvref_t<Args>>::parameter...},
           [function = std::move(function)]([[maybe_unused]] CallArguments arguments) {
             function(CallConversion<std::remove_cvref_t<Args>>::convert(arguments[Index])...);
@@ -131,7 +130,7 @@ TypedHostCall make_host_function(std::function<void(Args...)> function) {
 
 template <typename... Args, std::size_t... Index>
 TypedStreamCall make_stream_function(std::function<void(CUstream_st *, Args...)> function,
-                                         std::index_sequence<Index...> /*positions*/) {
+                                     std::index_sequence<Index...> /*positions*/) {
   return {{CallConversion<std::remove_cvref_t<Args>>::parameter...},
           [function = std::move(function)](CUstream_st *stream,
                                            [[maybe_unused]] CallArguments arguments) {

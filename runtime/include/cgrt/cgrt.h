@@ -23,6 +23,7 @@
 #include <cstdint>
 #include <map>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
@@ -136,6 +137,35 @@ struct BufferView {
   std::size_t bytes = 0;
 };
 
+/// A kernel that did to memory what its parameters do not declare.
+struct EffectFault {
+  enum class Kind : std::uint8_t {
+    WroteIn,    ///< it changed what an `in` parameter names
+    WroteOther, ///< it changed memory that it is not given
+    LeftOut,    ///< it left a part of an `out` parameter as it was
+    ReadOut,    ///< what it wrote depends on what its `out` parameters held before
+  };
+
+  Kind kind = Kind::WroteIn;
+  std::string kernel;
+  std::string parameter; ///< none of WroteOther
+  std::string buffer;
+  std::vector<std::int64_t> element; ///< of the buffer, the first that shows it
+  std::uint64_t elements = 0;        ///< how many show it
+  std::string message;               ///< "kernel scale wrote x[3], but declares v in"
+  SourceLocation where;              ///< of the launch
+};
+
+/// "wrote-in", "wrote-other", "left-out", "read-out"
+std::string_view spelling(EffectFault::Kind kind);
+
+struct EffectReport {
+  /// For each statement the first of a kind, a kernel and a parameter.
+  std::vector<EffectFault> faults;
+  std::uint64_t launches = 0;   ///< of kernels, that were checked
+  std::optional<Error> stopped; ///< of loops that ended before their conditions did
+};
+
 /// A graph ready to run on its instance's memory. Keeps the instance's memory alive.
 class Executable {
 public:
@@ -153,10 +183,12 @@ public:
   void stop() noexcept;
   bool is_cancellable() const;
 
-  /// Milliseconds between two `@timing` events in the last launch that recorded them, which has been
-  /// waited for. Error{Usage}: this graph does not record an event of that name, or has not been
-  /// launched.
+  /// Milliseconds between two `@timing` events in the last launch that recorded them, which has
+  /// been waited for. Error{Usage}: this graph does not record an event of that name, or has not
+  /// been launched.
   double elapsed(const std::string &begin, const std::string &end) const;
+  /// The timing events that the graph records, in the order of their declarations.
+  std::vector<std::string> timing_events() const;
 
   std::size_t node_count() const;
   std::size_t edge_count() const;
@@ -227,6 +259,14 @@ public:
   /// graph uses has not been bound. Error{Device}: a captured function threw, or does what no
   /// capture allows.
   Executable executable(const std::string &graph = "main");
+
+  /// Runs a graph once, its nodes one at a time in program order, and looks at what its kernels do
+  /// to memory: each runs a few times on the same state and on other contents of what it declares
+  /// `out`. A write that changes nothing does not show, and results that vary from run to run are
+  /// not held to depend on anything. Memory is left as a launch leaves it. For tests: a kernel
+  /// costs several copies of all device memory. Errors as of executable() and Executable::wait(),
+  /// but for Error{Stopped}.
+  EffectReport check_effects(const std::string &graph = "main");
 
 private:
   struct State;

@@ -29,8 +29,8 @@ CapturedGraph::CapturedGraph(const Context &context, const CapturedParams &param
                              const NodeLabel &label, bool in_body) {
   const cudaStream_t stream = context.capture_stream();
   // Only calls of this thread are watched for what a capture forbids.
-  check(cudaStreamBeginCapture(stream, cudaStreamCaptureModeThreadLocal),
-        "cudaStreamBeginCapture", label);
+  check(cudaStreamBeginCapture(stream, cudaStreamCaptureModeThreadLocal), "cudaStreamBeginCapture",
+        label);
   const std::exception_ptr thrown = call(params, stream, label);
   const cudaError_t ended = cudaStreamEndCapture(stream, &graph_);
   try {

@@ -85,7 +85,7 @@ private:
   std::vector<cudaGraphNode_t> nodes_;
   std::vector<NodeLabel> labels_; ///< parallel to nodes_
   std::vector<std::uint32_t> disabled_;
-  std::vector<CallbackParams> calls_; ///< of its callbacks
+  std::vector<CallbackParams> calls_;     ///< of its callbacks
   std::optional<CapturedGraph> captured_; ///< of the node being added
   std::vector<Child> children_;
   std::vector<Branches> branches_;
@@ -112,7 +112,7 @@ private:
   std::shared_ptr<const Context> context_;
   cudaGraphExec_t executable_;
   std::vector<CallbackParams> calls_; ///< that its host nodes make
-  bool in_flight_ = false; ///< launched and not waited for
+  bool in_flight_ = false;            ///< launched and not waited for
 };
 
 } // namespace cgrt::cuda
