@@ -73,6 +73,18 @@ std::uint32_t HandMade::conditional(cgrt::format::ConditionalType type,
   return node(cgrt::format::ConditionalWork{type, condition, std::move(graphs)}, after);
 }
 
+cgrt::format::EventId HandMade::event(const std::string &name, bool external) {
+  program_.events.push_back({name, external, {}});
+  return {static_cast<std::uint32_t>(program_.events.size() - 1)};
+}
+
+cgrt::format::CallableId HandMade::function(const std::string &name,
+                                            cgrt::format::CallableKind kind,
+                                            std::vector<cgrt::format::KernelParam> params) {
+  program_.callables.push_back({name, kind, std::move(params), false, {}});
+  return {static_cast<std::uint32_t>(program_.callables.size() - 1)};
+}
+
 std::uint32_t HandMade::graph(const std::string &name, bool entry) {
   cgrt::format::Graph graph;
   graph.name = name;

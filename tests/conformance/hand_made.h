@@ -50,6 +50,11 @@ public:
                             const std::vector<std::uint32_t> &bodies,
                             const std::vector<std::uint32_t> &after = {});
 
+  /// A timing event, or one of the caller's.
+  cgrt::format::EventId event(const std::string &name, bool external = false);
+  cgrt::format::CallableId function(const std::string &name, cgrt::format::CallableKind kind,
+                                    std::vector<cgrt::format::KernelParam> params);
+
   /// Starts a graph, to which nodes are added from now on; returns its index.
   std::uint32_t graph(const std::string &name, bool entry = true);
   /// Adds a node to it; returns its index.
