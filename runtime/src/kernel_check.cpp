@@ -178,10 +178,13 @@ Contents KernelCheck::run_again(DeviceExecutable &launch, Before before) {
     launch.launch();
     launch.wait();
   } catch (const Error &error) {
+    // A GPU's faults name no node.
+    const bool has_place = error.where().line != 0;
     throw Error(error.code(),
-                error.message() + " (only with other values in " + outs() +
+                (has_place ? "" : label_.text() + ": ") + error.message() +
+                    " (only with other values in " + outs() +
                     ", which it declares out: so it reads what was there)",
-                error.where());
+                has_place ? error.where() : label_.where());
   }
   Contents results(program_.buffers.size());
   for (const format::BufferId buffer : touched_) {
