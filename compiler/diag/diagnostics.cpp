@@ -183,7 +183,9 @@ Diagnostic &Diagnostics::add(Diag id, SourceRange range, std::string message) {
   Diagnostic diagnostic{id, range, std::move(message), {}, info(id).severity};
   if (diagnostic.severity == Severity::Error) {
     ++reported_errors_;
-    if (range.valid() && !error_places_.emplace(range.file.index, range.begin).second) {
+    // A statement may race with several others.
+    if (id != Diag::Race && range.valid() &&
+        !error_places_.emplace(range.file.index, range.begin).second) {
       dropped_ = std::move(diagnostic);
       return dropped_;
     }

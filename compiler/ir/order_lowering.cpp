@@ -168,9 +168,7 @@ std::optional<std::uint32_t> StatementLowering::instance(ast::ExprRef reference,
     const std::string noun = kind == SymbolKind::Event ? "event" : "stream";
     context_.diagnostics.report(Diag::HandleIndex, expr.range, handle.name.text,
                                 counted(static_cast<std::size_t>(*count), noun),
-                                frame.text(reference) +
-                                    (*index < 0 ? ", which is " : ", which is ") +
-                                    std::to_string(*index));
+                                std::string(handle.name.text) + "[" + std::to_string(*index) + "]");
     return std::nullopt;
   }
   return first + static_cast<std::uint32_t>(*index);

@@ -89,7 +89,6 @@ void StatementLowering::push_node(cgrt::format::Node node, const SourceRange &ra
 }
 
 void StatementLowering::lower_block(const ast::Block &block, Frame &frame) {
-  flush(); // what its events and streams refer to
   blocks_.push_back({&block, {}, {}, node_count(), {}});
   for (const ast::Statement &statement : block.statements) {
     if (!context_.checked.broken.contains(&statement)) {

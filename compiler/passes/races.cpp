@@ -84,7 +84,8 @@ private:
 
   static std::string advice(const Node &earlier, const Node &later) {
     if (earlier.place.line == later.place.line && earlier.place.file == later.place.file) {
-      return "put them on one stream, or give what they touch to one after the other by events";
+      return "put them on one stream, or record an event behind each and wait for it before the "
+             "next";
     }
     return "add `record e;` after line " + std::to_string(earlier.place.line) +
            " and `wait e;` before line " + std::to_string(later.place.line);
