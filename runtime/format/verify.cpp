@@ -57,6 +57,13 @@ private:
     }
   }
 
+  void need_index(std::size_t index, std::size_t size, const std::string &where,
+                  const std::string &what) {
+    if (index >= size) {
+      problem(where, "it names no " + what);
+    }
+  }
+
   void need_place(const Place &place, const std::string &where) {
     if (place.line != 0 && place.file.index >= program_.files.size()) {
       problem(where, "its place names no file");
@@ -294,21 +301,15 @@ private:
   }
 
   void check_field(KernelId kernel, const NodeField &, const std::string &where) {
-    if (kernel.index >= program_.kernels.size()) {
-      problem(where, "it names no kernel");
-    }
+    need_index(kernel.index, program_.kernels.size(), where, "kernel");
   }
 
   void check_field(EventId event, const NodeField &, const std::string &where) {
-    if (event.index >= program_.events.size()) {
-      problem(where, "it names no event");
-    }
+    need_index(event.index, program_.events.size(), where, "event");
   }
 
   void check_field(CallableId function, const NodeField &, const std::string &where) {
-    if (function.index >= program_.callables.size()) {
-      problem(where, "it names no function");
-    }
+    need_index(function.index, program_.callables.size(), where, "function");
   }
 
   // So no graph can contain itself, and whoever goes through the graphs in order knows a child or a
@@ -398,30 +399,21 @@ private:
     }
   }
 
-  void check_relations(const CallbackWork &work, const std::string &where) {
-    check_call(work.function, CallableKind::Callback, work.arguments, where);
-    for (const Argument &argument : work.arguments) {
-      const auto *region = std::get_if<Region>(&argument);
-      if (region != nullptr && program_[region->buffer].space != MemorySpace::Host) {
-        problem(where, "a callback is given device memory");
-      }
-    }
-  }
-
-  void check_relations(const CapturedWork &work, const std::string &where) {
-    check_call(work.function, CallableKind::Captured, work.arguments, where);
-  }
-
-  void check_call(CallableId function, CallableKind kind, const Arguments &arguments,
-                  const std::string &where) {
-    const Callable &callable = program_[function];
-    if (callable.kind != kind) {
+  template <typename CallWork>
+  requires requires(const CallWork &work) { work.function; }
+  void check_relations(const CallWork &work, const std::string &where) {
+    constexpr bool is_callback = std::is_same_v<CallWork, CallbackWork>;
+    if ((program_[work.function].kind == CallableKind::Callback) != is_callback) {
       problem(where, "its function is of another kind");
     }
-    check_arguments(arguments, callable.params, where);
-    for (const Argument &argument : arguments) {
+    check_arguments(work.arguments, program_[work.function].params, where);
+    for (const Argument &argument : work.arguments) {
+      const auto *region = std::get_if<Region>(&argument);
       if (std::holds_alternative<ConditionId>(argument)) {
         problem(where, "a function is given a condition");
+      } else if (region != nullptr && is_callback &&
+                 program_[region->buffer].space != MemorySpace::Host) {
+        problem(where, "a callback is given device memory");
       }
     }
   }
@@ -556,14 +548,11 @@ private:
     for (std::uint32_t index = static_cast<std::uint32_t>(in_body.size()); index-- > 0;) {
       in_body[index] = in_body[index] || user_[index].valid();
       for (const Node &node : program_.graphs[index].nodes) {
-        if (!in_body[index]) {
-          continue;
-        }
-        if ((info(node.kind()).legal_in & ConditionalBody) == 0) {
+        if (in_body[index] && (info(node.kind()).legal_in & ConditionalBody) == 0) {
           problem("graph '" + program_.graphs[index].name + "'",
                   "a body cannot hold this kind of node");
         } else if (const auto *child = std::get_if<ChildWork>(&node.work)) {
-          in_body[child->graph.index] = true;
+          in_body[child->graph.index] = in_body[child->graph.index] || in_body[index];
         }
       }
     }
