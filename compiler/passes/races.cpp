@@ -6,7 +6,9 @@
 #include "passes/reachability.h"
 
 #include <algorithm>
-#include <set>
+#include <map>
+#include <tuple>
+#include <unordered_set>
 
 namespace cgc {
 
@@ -29,7 +31,13 @@ public:
         files_(files), diagnostics_(diagnostics), history_(program_, polynomials) {}
 
   void run() {
+    std::map<std::tuple<std::uint32_t, std::uint32_t, std::uint32_t>, std::uint32_t> statements;
     for (std::uint32_t i = 0; i < graph_.nodes.size(); ++i) {
+      const cgrt::format::Place &place = graph_.nodes[i].place;
+      const auto number = static_cast<std::uint32_t>(statements.size());
+      statement_of_.push_back(
+          statements.emplace(std::tuple(place.file.index, place.line, place.column), number)
+              .first->second);
       std::vector<std::uint32_t> before;
       for (const auto &dependency : graph_.nodes[i].dependencies) {
         before.push_back(dependency.node.index);
@@ -41,21 +49,27 @@ public:
 
 private:
   /// What a write covers that comes after it is of no further interest: whoever conflicts with that
-  /// conflicts with the write, too.
+  /// conflicts with the write, too. Neither is what the same statement wrote before, in another
+  /// iteration, once that race is reported.
   void check(NodeId id) {
     const std::vector<Effect> effects = effects_of(program_, graph_.nodes[id.index]);
     const Reachability::Ancestors ancestors(reachability_, id.index);
     for (const Effect &effect : effects) {
       history_.visit_conflicts(effect, [&](const Access &access) {
-        if (access.node == id ||
+        const bool ordered = ancestors.contains(access.node.index);
+        const auto [first, second] =
+            std::minmax(statement_of_[access.node.index], statement_of_[id.index]);
+        const std::uint64_t pair = std::uint64_t{first} << 32U | second;
+        const bool is_known = !ordered && reported_.contains(pair);
+        if (access.node == id || (is_known && first != second) ||
             overlap(polynomials_, access.region, effect.region) == Overlap::No) {
           return false;
         }
-        if (!ancestors.contains(access.node.index)) {
+        if (!ordered && reported_.insert(pair).second) {
           report(access, id, effect);
-          return false;
         }
-        return effect.writes && covers(polynomials_, effect.region, access.region);
+        return (ordered || first == second) && effect.writes &&
+               covers(polynomials_, effect.region, access.region);
       });
     }
     for (const Effect &effect : effects) {
@@ -69,9 +83,6 @@ private:
     const auto key = [](const Node &node) {
       return std::tuple(node.place.file.index, node.place.line, node.place.column);
     };
-    if (!reported_.emplace(std::min(key(a), key(b)), std::max(key(a), key(b))).second) {
-      return;
-    }
     const bool in_order = key(a) <= key(b);
     const Node &earlier = in_order ? a : b;
     const Node &later = in_order ? b : a;
@@ -153,8 +164,8 @@ private:
   Diagnostics &diagnostics_;
   AccessHistory history_;
   Reachability reachability_;
-  using Key = std::tuple<std::uint32_t, std::uint32_t, std::uint32_t>;
-  std::set<std::pair<Key, Key>> reported_; ///< pairs of statements
+  std::vector<std::uint32_t> statement_of_;    ///< of each node: those at one place are one
+  std::unordered_set<std::uint64_t> reported_; ///< pairs of statements
 };
 
 } // namespace
