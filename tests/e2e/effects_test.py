@@ -327,6 +327,7 @@ class ExamplesTest(harness.ToolTest):
     OPTIONS = {
         "abc": ["--in", "x=iota"],
         "bfs": [*GRAPH, "--in", "htarget=iota"],
+        "callback_progress": ["--set", "n=1000", "--in", "x=iota"],
         "cg": [*GRAPH, "--in", "hcolumn=iota", "--in", "hvalue=2", "--in", "hb=iota"],
         "compress_switch": ["--in", "hx=iota"],
         "decode_loop": [
@@ -341,7 +342,9 @@ class ExamplesTest(harness.ToolTest):
             "--set", "h=19", "--set", "w=14", "--in", "hu=random:1", "--in", "hf=random:2",
         ],
         "newton_sqrt": ["--set", "n=1000", "--in", "ha=iota"],
+        "overlap": ["--set", "n=257", "--in", "hx=iota"],
         "pipeline_chunks": ["--set", "chunk=257", "--in", "hx=random"],
+        "priorities": ["--set", "n=1000", "--in", "urgent=iota", "--in", "background=ones"],
         "saxpy": ["--set", "n=1000", "--in", "hx=iota", "--in", "hy=ones"],
         "sobel": ["--set", "h=33", "--set", "w=47", "--in", "himage=random"],
     }  # fmt: skip
