@@ -5,6 +5,8 @@
 
 #include <llvm/Support/raw_ostream.h>
 
+#include <map>
+
 namespace cgc {
 
 using cgrt::format::Arguments;
@@ -152,14 +154,28 @@ private:
     const bool decides = node.kind() == cgrt::format::NodeKind::Conditional;
     out_.indent(2 * depth) << id << " [" << (decides ? "shape=diamond, style=filled, " : "")
                            << "label=" << quoted(label);
+    std::string tooltip;
     if (where.line != 0) {
-      out_ << ", tooltip=" << quoted(where.file + ":" + std::to_string(where.line));
+      tooltip = where.file + ":" + std::to_string(where.line);
+    }
+    if (!node.stream.empty()) {
+      out_ << ", colorscheme=dark28, penwidth=2, color=" << color(node.stream);
+      tooltip += (tooltip.empty() ? "stream " : ", stream ") + node.stream;
+    }
+    if (!tooltip.empty()) {
+      out_ << ", tooltip=" << quoted(tooltip);
     }
     out_ << "];\n";
   }
 
+  /// Of the scheme's eight, each stream's by its first appearance.
+  std::size_t color(const std::string &stream) {
+    return colors_.emplace(stream, colors_.size()).first->second % 8 + 1;
+  }
+
   const Program &program_;
   llvm::raw_ostream &out_;
+  std::map<std::string, std::size_t> colors_; ///< of the streams so far
 };
 
 } // namespace

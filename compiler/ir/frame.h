@@ -7,6 +7,7 @@
 #include "sema/host_expr.h"
 
 #include <map>
+#include <optional>
 #include <unordered_map>
 #include <variant>
 #include <vector>
@@ -58,8 +59,11 @@ public:
   }
   /// The first of the instances that a stream or event, or an array of them, stands for.
   void set_handle(const Symbol &symbol, std::uint32_t first) { handles_[symbol] = first; }
-  std::uint32_t handle(const Symbol &symbol) const { return handles_.at(symbol); }
-  bool has_handle(const Symbol &symbol) const { return handles_.contains(symbol); }
+  /// None where its declaration has an error.
+  std::optional<std::uint32_t> handle(const Symbol &symbol) const {
+    const auto found = handles_.find(symbol);
+    return found == handles_.end() ? std::nullopt : std::optional(found->second);
+  }
   void set_buffer(std::uint32_t index, cgrt::format::BufferId buffer) { buffers_[index] = buffer; }
 
 private:

@@ -28,6 +28,7 @@ struct LaunchLowering::Launch {
   Frame &frame;
   cgrt::format::KernelWork work;
   std::vector<View> views; ///< parallel to the arguments; of buffers
+  bool on_host = false;    ///< it is a callback
 
   const SourceRange &range(std::size_t argument) const {
     return frame.range(statement.arguments[argument]);
@@ -111,6 +112,7 @@ cgrt::format::Arguments LaunchLowering::lower_call(const ast::LaunchStatement &s
   const ast::Callable &callable = file.file->callables[callee.index];
   Launch launch = {statement, file,  callable, cgrt::format::spelling(callable.kind),
                    {},        frame, {},       {}};
+  launch.on_host = callable.kind == ast::CallableKind::Callback;
   if (lower_arguments(launch)) {
     check_arguments(launch, false);
   }
@@ -154,7 +156,7 @@ bool LaunchLowering::lower_arguments(Launch &launch) {
 void LaunchLowering::check_memory(const Launch &launch, std::size_t index) {
   const View &view = launch.views[index];
   const auto &buffer = context_.program[view.region.buffer];
-  if (launch.what == cgrt::format::spelling(ast::CallableKind::Callback)) {
+  if (launch.on_host) {
     if (buffer.space == MemorySpace::Device) {
       context_.diagnostics.report(Diag::DeviceBufferInCallback, launch.range(index), buffer.name);
     }

@@ -33,6 +33,7 @@ public:
           lower_buffer(buffer, std::string(buffer.name.text), frame, context_);
     }
     kernels_.add_main_file();
+    statements_.add_functions();
     for (const ast::Graph &graph : main.file->graphs) {
       context_.graph_names.add(std::string(graph.name.text));
     }

@@ -51,28 +51,21 @@ void StatementLowering::order(const Mark &from, NodeRange to, const SourceRange 
 }
 
 /// What acts beyond memory is ordered against everything on the other side of each sync.
-void StatementLowering::order_syncs(const Target &target) {
-  const std::vector<Node> &nodes = target.graph.nodes;
-  const auto end = static_cast<std::uint32_t>(nodes.size());
+void StatementLowering::order_syncs() {
   bool any = false;
-  for (std::uint32_t i = 0; i < end; ++i) {
-    if (!acts(nodes[i], acts_)) {
+  for (std::uint32_t i = 0; i < node_count(); ++i) {
+    if (!acts(target_->graph.nodes[i], acts_)) {
       continue;
     }
     any = true;
     const NodeRange self = {i, i + 1};
-    const auto next = std::upper_bound(target.syncs.begin(), target.syncs.end(), i);
-    const auto add = [&](NodeRange from, NodeRange to) {
-      if (from.begin != from.end && to.begin != to.end) {
-        context_.module.after.push_back(
-            {{static_cast<std::uint32_t>(acts_.size())}, from, to, target.places[i]});
-      }
-    };
-    if (next != target.syncs.begin()) {
-      add({0, *(next - 1)}, self);
+    const std::vector<std::uint32_t> &syncs = target_->syncs;
+    const auto next = std::upper_bound(syncs.begin(), syncs.end(), i);
+    if (next != syncs.begin()) {
+      order({{0, *(next - 1)}}, self, target_->places[i]);
     }
-    if (next != target.syncs.end()) {
-      add(self, {*next, end});
+    if (next != syncs.end()) {
+      order({self}, {*next, node_count()}, target_->places[i]);
     }
   }
   acts_.push_back(any);
@@ -144,20 +137,17 @@ void StatementLowering::add_handle(const ast::Handle &handle, const ast::HandleS
 
 /// Which stream or event a reference names; nothing after reporting an index out of range, and
 /// where the declaration has an error.
-std::optional<std::uint32_t> StatementLowering::instance(ast::ExprRef reference, SymbolKind kind,
-                                                         Frame &frame) {
+std::optional<std::uint32_t> StatementLowering::instance(ast::ExprRef reference, Frame &frame) {
   const CheckedFile &file = frame.file();
   const ast::Expr &expr = file[reference];
   const bool indexed = expr.kind == ast::ExprKind::Index;
   const Symbol &symbol = file.symbol(indexed ? expr.operands[0] : reference);
-  if (!frame.has_handle(symbol)) {
-    return std::nullopt;
-  }
-  const std::uint32_t first = frame.handle(symbol);
-  if (!indexed) {
+  const std::optional<std::uint32_t> first = frame.handle(symbol);
+  if (!first || !indexed) {
     return first;
   }
-  const auto &all = kind == SymbolKind::Event ? file.file->events : file.file->streams;
+  const bool is_event = symbol.kind == SymbolKind::Event;
+  const auto &all = is_event ? file.file->events : file.file->streams;
   const ast::Handle &handle = all[symbol.index];
   const auto count = frame.constant_integer(handle.count, "the size of an array");
   const auto index = frame.constant_integer(expr.arguments[0], "an index of a stream or event");
@@ -165,18 +155,18 @@ std::optional<std::uint32_t> StatementLowering::instance(ast::ExprRef reference,
     return std::nullopt;
   }
   if (*index < 0 || *index >= *count) {
-    const std::string noun = kind == SymbolKind::Event ? "event" : "stream";
-    context_.diagnostics.report(Diag::HandleIndex, expr.range, handle.name.text,
-                                counted(static_cast<std::size_t>(*count), noun),
-                                std::string(handle.name.text) + "[" + std::to_string(*index) + "]");
+    context_.diagnostics.report(
+        Diag::HandleIndex, expr.range, handle.name.text,
+        counted(static_cast<std::size_t>(*count), is_event ? "event" : "stream"),
+        std::string(handle.name.text) + "[" + std::to_string(*index) + "]");
     return std::nullopt;
   }
-  return first + static_cast<std::uint32_t>(*index);
+  return *first + static_cast<std::uint32_t>(*index);
 }
 
 void StatementLowering::lower_action(const ast::OnStatement &placed,
                                      const ast::Statement &statement, Frame &frame) {
-  const auto stream = instance(placed.stream, SymbolKind::Stream, frame);
+  const auto stream = instance(placed.stream, frame);
   if (!stream) {
     return;
   }
@@ -227,7 +217,7 @@ std::uint32_t StatementLowering::add_event_node(cgrt::format::Work work,
 
 void StatementLowering::lower_action(const ast::RecordStatement &recorded,
                                      const ast::Statement &statement, Frame &frame) {
-  const auto index = instance(recorded.event, SymbolKind::Event, frame);
+  const auto index = instance(recorded.event, frame);
   if (!index || !check_crossing(events_[*index], frame.range(recorded.event))) {
     return;
   }
@@ -243,7 +233,7 @@ void StatementLowering::lower_action(const ast::RecordStatement &recorded,
 
 void StatementLowering::lower_action(const ast::WaitStatement &awaited,
                                      const ast::Statement &statement, Frame &frame) {
-  const auto index = instance(awaited.event, SymbolKind::Event, frame);
+  const auto index = instance(awaited.event, frame);
   if (!index || !check_crossing(events_[*index], frame.range(awaited.event))) {
     return;
   }

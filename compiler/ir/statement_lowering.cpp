@@ -7,6 +7,7 @@
 
 #include <algorithm>
 #include <limits>
+#include <utility>
 
 namespace cgc {
 
@@ -36,9 +37,21 @@ void StatementLowering::lower(const ast::Graph &graph) {
   finish(std::move(target));
 }
 
+void StatementLowering::add_functions() {
+  const CheckedFile &main = context_.checked.main();
+  for (std::uint32_t i = 0; i < main.file->callables.size(); ++i) {
+    const Symbol symbol = {SymbolKind::Callable, i, main.module};
+    if (!context_.checked.broken_declarations.contains(symbol)) {
+      static_cast<void>(launches_.callable(symbol));
+    }
+  }
+}
+
 GraphId StatementLowering::finish(Target target) {
   const GraphId id{static_cast<std::uint32_t>(context_.program.graphs.size())};
-  order_syncs(target);
+  Target *outer = std::exchange(target_, &target);
+  order_syncs();
+  target_ = outer;
   for (const AfterEdge &edge : target.after) {
     context_.module.after.push_back({id, edge.from, edge.to, edge.range});
   }

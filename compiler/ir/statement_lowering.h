@@ -24,6 +24,8 @@ public:
       : context_(context), kernels_(kernels), max_statements_(max_statements),
         launches_(context, kernels), memory_(context, kernels) {}
 
+  /// Adds the C++ functions of the main file, so that a program may bind those that nothing calls.
+  void add_functions();
   /// Adds the graph to the program, behind its child graphs.
   void lower(const ast::Graph &graph);
 
@@ -93,8 +95,8 @@ private:
   void add_node(cgrt::format::Work work, const ast::Statement &statement);
   void push_node(cgrt::format::Node node, const SourceRange &range);
   void order(const Mark &from, NodeRange to, const SourceRange &range);
-  void order_syncs(const Target &target);
-  std::optional<std::uint32_t> instance(ast::ExprRef reference, SymbolKind kind, Frame &frame);
+  void order_syncs();
+  std::optional<std::uint32_t> instance(ast::ExprRef reference, Frame &frame);
   void add_handle(const ast::Handle &handle, const ast::HandleStatement &declared,
                   std::uint32_t index, Frame &frame);
   bool check_crossing(const Event &event, const SourceRange &range);

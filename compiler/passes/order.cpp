@@ -21,9 +21,9 @@ using cgrt::format::Program;
 
 namespace {
 
-/// What nodes touch besides memory: what a C++ function keeps, an event, or the conditions, since
-/// CUDA leaves calls of cudaGraphSetConditional undefined that may run at the same time. Loops that
-/// run side by side do fail on a GPU, also though their handles differ.
+/// What nodes touch besides memory: what a C++ function keeps, an event, or the conditions. CUDA
+/// leaves calls of cudaGraphSetConditional undefined that may run at the same time, and on a GPU
+/// loops whose calls do so fail, although each has a handle of its own.
 enum class StateKind : std::uint8_t { Callable, Event, Conditions };
 using State = std::pair<StateKind, std::uint32_t>;
 using States = std::set<State>;
@@ -133,24 +133,16 @@ private:
       std::for_each(branch->bodies.begin(), branch->bodies.end(), add_all);
     } else if (const auto *child = std::get_if<cgrt::format::ChildWork>(&node.work)) {
       add_all(child->graph);
-    } else if (const auto *callback = std::get_if<cgrt::format::CallbackWork>(&node.work)) {
-      add_callable(callback->function, result);
-    } else if (const auto *captured = std::get_if<cgrt::format::CapturedWork>(&node.work)) {
-      add_callable(captured->function, result);
-    } else if (const auto *record = std::get_if<cgrt::format::EventRecordWork>(&node.work)) {
-      result.emplace(StateKind::Event, record->event.index);
-    } else if (const auto *wait = std::get_if<cgrt::format::EventWaitWork>(&node.work)) {
-      result.emplace(StateKind::Event, wait->event.index);
+    } else if (const auto function = callable_of(node); function.valid()) {
+      if (!program_[function].concurrent) {
+        result.emplace(StateKind::Callable, function.index);
+      }
+    } else if (const auto event = event_of(node); event.valid()) {
+      result.emplace(StateKind::Event, event.index);
     } else if (sets_conditions(node)) {
       result.emplace(StateKind::Conditions, 0);
     }
     return result;
-  }
-
-  void add_callable(cgrt::format::CallableId function, States &states) const {
-    if (!program_[function].concurrent) {
-      states.emplace(StateKind::Callable, function.index);
-    }
   }
 
   /// Comes after a node that was kept for this.

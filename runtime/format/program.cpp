@@ -180,19 +180,27 @@ bool is_whole(const Program &program, const Region &region) {
   return true;
 }
 
+CallableId callable_of(const Node &node) {
+  const auto *callback = std::get_if<CallbackWork>(&node.work);
+  const auto *captured = std::get_if<CapturedWork>(&node.work);
+  return callback != nullptr   ? callback->function
+         : captured != nullptr ? captured->function
+                               : CallableId{};
+}
+
+EventId event_of(const Node &node) {
+  const auto *record = std::get_if<EventRecordWork>(&node.work);
+  const auto *wait = std::get_if<EventWaitWork>(&node.work);
+  return record != nullptr ? record->event : wait != nullptr ? wait->event : EventId{};
+}
+
 std::vector<ConditionId> conditions_of(const Program &program, GraphId graph) {
   std::vector<ConditionId> conditions;
-  std::vector<GraphId> graphs = {graph};
-  while (!graphs.empty()) {
-    const Graph &next = program[graphs.back()];
-    graphs.pop_back();
-    for (const Node &node : next.nodes) {
-      if (const auto *work = std::get_if<ConditionalWork>(&node.work)) {
-        conditions.push_back(work->condition);
-        graphs.insert(graphs.end(), work->bodies.begin(), work->bodies.end());
-      }
+  for_each_node_in(program, graph, [&](const Node &node) {
+    if (const auto *work = std::get_if<ConditionalWork>(&node.work)) {
+      conditions.push_back(work->condition);
     }
-  }
+  });
   std::sort(conditions.begin(), conditions.end());
   return conditions;
 }

@@ -278,6 +278,11 @@ bool is_whole(const Program &program, const Region &region);
 /// The conditions of an entry graph's nodes and of those in its bodies, ascending.
 std::vector<ConditionId> conditions_of(const Program &program, GraphId graph);
 
+/// The C++ function that a node calls; none if it is neither a callback nor a captured function.
+CallableId callable_of(const Node &node);
+/// The event that a node records or waits for; none if it does neither.
+EventId event_of(const Node &node);
+
 /// Calls `visit(node)` for each node of a graph and of those in it, each graph once.
 template <typename Visit>
 void for_each_node_in(const Program &program, GraphId graph, const Visit &visit) {

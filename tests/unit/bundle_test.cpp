@@ -25,7 +25,15 @@ host in hx: f32[n];
 host out hy: f32[n];
 device x, y: f32[n];
 device w: f64[n, 2];
-graph main { copy x <- hx; fill w <- 1.5; k(n, a, x, y); copy hy <- y; }
+callback told(m: i32, y: in f32[m]);
+@concurrent captured moved(m: i32, x: in f32[m], y: out f32[m]);
+graph main {
+  @timing event t;
+  @external event e;
+  stream s;
+  copy x <- hx; fill w <- 1.5; k(n, a, x, y); copy hy <- y;
+  record t; wait e; told(n, hy); on s { moved(n, x, y); }
+}
 )";
 
 /// A program with every kind of content, images included.
@@ -45,6 +53,7 @@ cgc::Module sample() {
   program.graphs[0].entry = false;
   Graph outer;
   outer.name = "outer";
+  outer.explicit_order = true;
   outer.nodes.push_back({ChildWork{{0}}, {}, {}});
   program.graphs.push_back(std::move(outer));
   return module;
@@ -203,6 +212,28 @@ TEST(Verify, FindsEachBrokenRule) {
        }},
       {"priority is no expression",
        [](Program &p) { std::get<KernelWork>(p.graphs[0].nodes[1].work).priority = Quantity(); }},
+      {"names no event",
+       [](Program &p) { std::get<EventRecordWork>(p.graphs[0].nodes[4].work).event = {9}; }},
+      {"not the caller's", [](Program &p) { p.events[1].external = false; }},
+      {"names no function",
+       [](Program &p) { std::get<CallbackWork>(p.graphs[0].nodes[6].work).function = {9}; }},
+      {"of another kind",
+       [](Program &p) { std::get<CallbackWork>(p.graphs[0].nodes[6].work).function = {1}; }},
+      {"of an unknown kind",
+       [](Program &p) { p.callables[0].kind = static_cast<CallableKind>(2); }},
+      {"stands twice", [](Program &p) { p.callables[1].name = p.callables[0].name; }},
+      {"1 arguments instead of 2",
+       [](Program &p) { std::get<CallbackWork>(p.graphs[0].nodes[6].work).arguments.pop_back(); }},
+      {"given device memory",
+       [](Program &p) {
+         const auto &moved = std::get<CapturedWork>(p.graphs[0].nodes[7].work);
+         std::get<CallbackWork>(p.graphs[0].nodes[6].work).arguments[1] = moved.arguments[1];
+       }},
+      {"given a condition",
+       [](Program &p) {
+         p.callables[0].params[0].type = ScalarType::U64;
+         std::get<CallbackWork>(p.graphs[0].nodes[6].work).arguments[0] = ConditionId{0};
+       }},
       {"only host memory is mapped", [](Program &p) { p.buffers[2].mapped = true; }},
       {"not a child graph", [](Program &p) { p.graphs[0].entry = true; }},
       {"not a child graph",
