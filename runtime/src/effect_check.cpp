@@ -80,6 +80,9 @@ EffectReport EffectCheck::run(format::GraphId entry) {
       run(node);
     }
   }
+  if (const std::optional<Error> thrown = failures_->take()) {
+    throw Error(*thrown);
+  }
   return std::move(report_);
 }
 
@@ -132,7 +135,7 @@ void EffectCheck::set_conditions(const format::Node &node,
   for (const format::ConditionId condition : conditions) {
     handles[condition.index] = probe->create_condition(values_[condition.index]);
   }
-  std::uint32_t last = builder_.add_alone(node, handles, *probe);
+  std::uint32_t last = builder_.add_alone(node, handles, failures_, *probe);
   for (const format::ConditionId condition : conditions) {
     last = add_mark(condition, handles[condition.index], last, *probe);
   }
@@ -179,7 +182,7 @@ DeviceExecutable &EffectCheck::alone(const format::Node &node) {
   std::unique_ptr<DeviceExecutable> &executable = executables_[&node];
   if (!executable) {
     const std::unique_ptr<DeviceGraph> graph = device_.create_graph();
-    builder_.add_alone(node, {}, *graph);
+    builder_.add_alone(node, {}, failures_, *graph);
     executable = graph->instantiate();
   }
   return *executable;

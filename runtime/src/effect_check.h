@@ -28,7 +28,8 @@ public:
   EffectCheck(const format::Program &program, const GraphBuilder &builder, DeviceBackend &device,
               std::span<const PlacedBuffer> buffers);
 
-  /// As one launch of this entry graph does, from its conditions' initial values on.
+  /// As one launch of this entry graph does, from its conditions' initial values on. Throws what a
+  /// callback threw once everything has run.
   EffectReport run(format::GraphId entry);
 
 private:
@@ -58,6 +59,7 @@ private:
   /// For the next iteration.
   std::map<const format::Node *, std::unique_ptr<DeviceExecutable>> executables_;
   std::set<FaultKey> known_;
+  std::shared_ptr<CallbackFailures> failures_ = std::make_shared<CallbackFailures>();
   EffectReport report_;
 };
 

@@ -33,7 +33,8 @@ struct Executable::State {
   format::GraphId graph;
   /// Kept where params can change; its last graph is the one that `executable` is of.
   BuiltGraphs built;
-  std::shared_ptr<CallbackFailures> failures;
+  /// Of its callbacks, also of launches before it was made anew.
+  std::shared_ptr<CallbackFailures> failures = std::make_shared<CallbackFailures>();
   /// By the program's events: those that the graph records.
   std::vector<std::shared_ptr<DeviceEvent>> timers;
   std::shared_ptr<const format::Program> program;

@@ -67,10 +67,11 @@ std::vector<bool> GraphBuilder::children_of(format::GraphId graph) const {
   return children;
 }
 
-BuiltGraphs GraphBuilder::build(format::GraphId graph, const CreateGraph &create) const {
+BuiltGraphs GraphBuilder::build(format::GraphId graph, const CreateGraph &create,
+                                std::shared_ptr<CallbackFailures> failures) const {
   const std::vector<bool> children = children_of(graph);
   BuiltGraphs result;
-  result.failures = std::make_shared<CallbackFailures>();
+  result.failures = std::move(failures);
   Built built = {result, std::vector<const DeviceGraph *>(children.size(), nullptr)};
   for (std::uint32_t index = 0; index < graph.index; ++index) {
     if (children[index]) {
@@ -175,10 +176,11 @@ std::vector<NodeUpdate> GraphBuilder::updates(const BuiltGraphs &built,
 }
 
 std::uint32_t GraphBuilder::add_alone(const format::Node &node, std::vector<std::uint64_t> handles,
+                                      std::shared_ptr<CallbackFailures> failures,
                                       DeviceGraph &target) const {
   BuiltGraphs graphs;
   graphs.handles = std::move(handles);
-  graphs.failures = std::make_shared<CallbackFailures>();
+  graphs.failures = std::move(failures);
   const Built built = {graphs, {}};
   const NodeLabel label(program_, node);
   const Resolved resolved =

@@ -33,7 +33,7 @@ struct BuiltGraphs {
   std::vector<std::unique_ptr<DeviceGraph>> owned; ///< the children and, last, the graph itself
   std::vector<One> all;                            ///< those, and the bodies
   std::vector<std::uint64_t> handles;              ///< by the condition's index
-  std::shared_ptr<CallbackFailures> failures;      ///< of the callbacks in them
+  std::shared_ptr<CallbackFailures> failures;      ///< where their callbacks leave what they throw
 };
 
 class GraphBuilder {
@@ -52,16 +52,19 @@ public:
   using CreateGraph = std::function<std::unique_ptr<DeviceGraph>()>;
 
   /// Builds the children of `graph`, direct and indirect, each once, and then the graph itself.
-  /// Error{InvalidValue} names the first node that is not legal with these parameters.
-  BuiltGraphs build(format::GraphId graph, const CreateGraph &create) const;
+  /// Error{InvalidValue} names the first node that is not legal with these parameters. Callbacks
+  /// leave what they throw in `failures`, which a graph with callbacks must have.
+  BuiltGraphs build(format::GraphId graph, const CreateGraph &create,
+                    std::shared_ptr<CallbackFailures> failures = nullptr) const;
 
   /// The nodes that have an expression which has `changed`, resolved again. The same error.
   std::vector<NodeUpdate> updates(const BuiltGraphs &built, const std::vector<bool> &changed) const;
 
   /// Adds one node, without its dependencies, to a graph made for it, and returns its index; it is
-  /// neither a child nor a conditional. `handles` are those of `target`, by the condition's index.
+  /// neither a child nor a conditional. `handles` are those of `target`, by the condition's index;
+  /// `failures` as of build().
   std::uint32_t add_alone(const format::Node &node, std::vector<std::uint64_t> handles,
-                          DeviceGraph &target) const;
+                          std::shared_ptr<CallbackFailures> failures, DeviceGraph &target) const;
 
   Box box(const format::Region &region, const NodeLabel &label) const;
 

@@ -203,28 +203,42 @@ struct Instance::State {
 
   /// Builds and instantiates the executable's graph.
   void make(Executable::State &executable, const Parameters &with) const {
+    install(made(executable, with), executable);
+  }
+
+  /// What is new of an executable that is made anew.
+  struct Made {
+    BuiltGraphs built;
+    std::unique_ptr<DeviceExecutable> executable;
+    BuildTimes times;
+  };
+
+  Made made(const Executable::State &executable, const Parameters &with) const {
+    Made result;
     const auto start = std::chrono::steady_clock::now();
-    BuiltGraphs built =
-        builder(with).build(executable.graph, [this] { return device.backend().create_graph(); });
-    executable.times.build_us = microseconds_since(start);
+    result.built = builder(with).build(
+        executable.graph, [this] { return device.backend().create_graph(); }, executable.failures);
+    result.times.build_us = microseconds_since(start);
     const auto finished = std::chrono::steady_clock::now();
-    executable.executable = built.owned.back()->instantiate();
-    executable.failures = built.failures;
-    executable.built = contents().params.empty() ? BuiltGraphs{} : std::move(built);
-    executable.times.instantiate_us = microseconds_since(finished);
+    result.executable = result.built.owned.back()->instantiate();
+    result.times.instantiate_us = microseconds_since(finished);
+    return result;
+  }
+
+  void install(Made made, Executable::State &executable) const {
+    executable.executable = std::move(made.executable);
+    executable.built = contents().params.empty() ? BuiltGraphs{} : std::move(made.built);
+    executable.times = made.times;
   }
 
   /// Everything that a graph's nodes use from outside must be bound.
   void require_bindings(format::GraphId graph) const {
     format::for_each_node_in(contents(), graph, [this](const format::Node &node) {
-      if (const auto *callback = std::get_if<format::CallbackWork>(&node.work)) {
-        require_function(callback->function, node);
-      } else if (const auto *captured = std::get_if<format::CapturedWork>(&node.work)) {
-        require_function(captured->function, node);
-      } else if (const auto *record = std::get_if<format::EventRecordWork>(&node.work)) {
-        require_event(record->event, node);
-      } else if (const auto *wait = std::get_if<format::EventWaitWork>(&node.work)) {
-        require_event(wait->event, node);
+      if (const format::CallableId function = callable_of(node); function.valid()) {
+        require_function(function, node);
+      }
+      if (const format::EventId event = event_of(node); event.valid()) {
+        require_event(event, node);
       }
     });
   }
@@ -268,18 +282,43 @@ struct Instance::State {
     return timers;
   }
 
-  /// For what has been bound otherwise than before.
-  void make_anew() {
-    for (const auto &weak : executables) {
-      if (const auto executable = weak.lock()) {
-        make(*executable, parameters);
+  /// Takes other bindings and makes the executables anew that have a node for which `is_user(node)`
+  /// holds. Where that fails, everything stays as it was.
+  template <typename IsUser> void rebind(Bindings others, const IsUser &is_user) {
+    std::swap(bindings, others); // the old ones stay until no executable uses them
+    std::vector<std::pair<std::shared_ptr<Executable::State>, Made>> all;
+    try {
+      for (const auto &weak : executables) {
+        auto executable = weak.lock();
+        bool uses = false;
+        if (executable) {
+          format::for_each_node_in(contents(), executable->graph,
+                                   [&](const format::Node &node) { uses = uses || is_user(node); });
+        }
+        if (uses) {
+          Made anew = made(*executable, parameters);
+          all.emplace_back(std::move(executable), std::move(anew));
+        }
       }
+    } catch (...) {
+      std::swap(bindings, others);
+      throw;
+    }
+    for (auto &[executable, anew] : all) {
+      install(std::move(anew), *executable);
     }
   }
 
+  void rebind(format::CallableId function, Bindings::Function bound) {
+    Bindings others = bindings;
+    others.functions[function.index] = std::move(bound);
+    rebind(std::move(others),
+           [function](const format::Node &node) { return callable_of(node) == function; });
+  }
+
   /// Error{Usage} where there is no such function or its parameters are others.
-  Bindings::Function &function(const std::string &name, format::CallableKind kind,
-                               const std::vector<CallParameter> *parameters_given) {
+  format::CallableId function(const std::string &name, format::CallableKind kind,
+                              const std::vector<CallParameter> *parameters_given) const {
     const std::vector<format::Callable> &callables = contents().callables;
     const auto found =
         std::find_if(callables.begin(), callables.end(), [&](const format::Callable &it) {
@@ -295,7 +334,7 @@ struct Instance::State {
     if (parameters_given != nullptr) {
       check_parameters(contents(), *found, *parameters_given);
     }
-    return bindings.functions[static_cast<std::size_t>(found - callables.begin())];
+    return {static_cast<std::uint32_t>(found - callables.begin())};
   }
 
   /// Error{InvalidValue} where these parameters give a buffer another shape.
@@ -332,27 +371,31 @@ void Instance::bind(const std::string &name, bool is_captured, TypedHostCall fun
                     bool any_parameters) {
   CallbackScope::refuse();
   const auto kind = is_captured ? format::CallableKind::Captured : format::CallableKind::Callback;
-  Bindings::Function &bound =
+  const format::CallableId id =
       state_->function(name, kind, any_parameters ? nullptr : &function.parameters);
+  Bindings::Function bound = state_->bindings.functions[id.index];
   bound.host = std::move(function.call);
-  state_->make_anew();
+  state_->rebind(id, std::move(bound));
 }
 
 void Instance::bind(const std::string &name, TypedStreamCall function) {
   CallbackScope::refuse();
-  Bindings::Function &bound =
+  const format::CallableId id =
       state_->function(name, format::CallableKind::Captured, &function.parameters);
+  Bindings::Function bound = state_->bindings.functions[id.index];
   bound.stream = std::move(function.call);
-  state_->make_anew();
+  state_->rebind(id, std::move(bound));
 }
 
 void Instance::bind_event(const std::string &name, CUevent_st *event) {
   CallbackScope::refuse();
   const std::vector<format::Event> &events = state_->contents().events;
-  for (std::size_t i = 0; i < events.size(); ++i) {
+  for (std::uint32_t i = 0; i < events.size(); ++i) {
     if (events[i].name == name && events[i].external) {
-      state_->bindings.events[i] = state_->device.backend().wrap_event(event);
-      state_->make_anew();
+      Bindings others = state_->bindings;
+      others.events[i] = state_->device.backend().wrap_event(event);
+      state_->rebind(std::move(others),
+                     [i](const format::Node &node) { return event_of(node).index == i; });
       return;
     }
   }

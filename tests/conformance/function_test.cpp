@@ -119,6 +119,33 @@ TEST_P(FunctionTest, WhatACallbackThrowsComesWithTheNextWait) {
   EXPECT_NO_THROW(graph.wait());
 }
 
+TEST_P(FunctionTest, WhatACallbackThrewIsNotLostWhenTheExecutableIsMadeAnew) {
+  cgrt::Instance instance(telling().finish(), place(), {{"scale", std::int64_t{1}}});
+  instance.bind_callback("told", [&](std::span<std::uint32_t>, std::int64_t scale) {
+    if (scale == 1) {
+      throw std::runtime_error("one");
+    }
+  });
+  cgrt::Executable graph = instance.executable();
+  graph.launch();
+  instance.set({{"scale", std::int64_t{2}}});
+  EXPECT_THAT(message_of(cgrt::ErrorCode::Callback, [&] { graph.wait(); }), HasSubstr("told: one"));
+  graph.launch();
+  EXPECT_NO_THROW(graph.wait());
+}
+
+TEST_P(FunctionTest, ACheckOfEffectsTellsWhatACallbackThrew) {
+  cgrt::Instance instance(telling().finish(), place(), {{"scale", std::int64_t{1}}});
+  instance.bind_callback("told", [&](std::span<std::uint32_t>, std::int64_t) {
+    throw std::runtime_error("the disk is full");
+  });
+  write_words(instance, "in", {3, 4});
+  EXPECT_THAT(
+      message_of(cgrt::ErrorCode::Callback, [&] { static_cast<void>(instance.check_effects()); }),
+      HasSubstr("told: the disk is full"));
+  EXPECT_THAT(read_words(instance, "out"), ElementsAre(3, 4)) << "the rest has run";
+}
+
 TEST_P(FunctionTest, NothingOfCgrtCanBeCalledFromACallback) {
   cgrt::Instance instance(telling().finish(), place(), {{"scale", std::int64_t{1}}});
   cgrt::Executable *executable = nullptr;
@@ -185,6 +212,7 @@ TEST_P(FunctionTest, TimingEventsTakeTheTimeOfEachLaunch) {
     const std::chrono::duration<double, std::milli> wall = std::chrono::steady_clock::now() - start;
     EXPECT_GE(graph.elapsed("begin", "end"), 4.9);
     EXPECT_LE(graph.elapsed("begin", "end"), wall.count());
+    EXPECT_EQ(graph.elapsed("end", "begin"), -graph.elapsed("begin", "end"));
   }
   EXPECT_THAT(message_of(usage, [&] { static_cast<void>(graph.elapsed("begin", "middle")); }),
               HasSubstr("records no timing event middle"));

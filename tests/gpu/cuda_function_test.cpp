@@ -109,6 +109,14 @@ TEST_F(CudaFunctionTest, ACapturedFunctionStandsWhereItIsCalled) {
   graph.launch();
   graph.wait();
   EXPECT_EQ(first_word(instance, "y"), 0x01010101U);
+  // What cannot be captured leaves the executable as it was.
+  EXPECT_THROW(
+      instance.bind_captured("move", [](CUstream_st *, const std::uint32_t *,
+                                        std::uint32_t *) { throw std::runtime_error("no plan"); }),
+      cgrt::Error);
+  graph.launch();
+  graph.wait();
+  EXPECT_EQ(first_word(instance, "y"), 0x01010101U);
   instance.bind_captured("move", [](CUstream_st *, const std::uint32_t *, std::uint32_t *) {});
   graph.launch();
   graph.wait();

@@ -11,7 +11,8 @@
 // Errors: every function may throw cgrt::Error; its code says whose fault it is. After a throw the
 // object is as it was before the call.
 // Threads: Program is immutable and may be shared. Device, Instance and Executable belong to one
-// thread at a time, but for Executable::stop().
+// thread at a time, but for Executable::stop(). Callbacks run on threads of their own and may not
+// call cgrt.
 // Ownership: Program, Device and Executable are cheap handles that keep what they need alive;
 // Instance owns its memory, and spans into it live as long as it does.
 #pragma once
@@ -59,13 +60,14 @@ struct GraphInfo {
   std::size_t edges;
 };
 
-/// A C++ function that the program calls.
+/// A C++ function that the program calls; its parameters by name, in order.
 struct FunctionInfo {
   std::string name;
   bool is_captured; ///< else a callback
   std::vector<std::string> parameters;
 };
 
+/// An event that nodes record or wait for.
 struct EventInfo {
   std::string name;
   bool is_external; ///< else a timing event
@@ -226,11 +228,12 @@ public:
   /// Binds a callback to a function over spans and scalars; callable.h tells which. Error{Usage}
   /// where there is no callback of that name or the parameters differ from its declaration. The
   /// function is called from a thread of CUDA's, one call at a time unless it is @concurrent; it
-  /// must not call cgrt or CUDA. Bound again, the executables that are there are made anew.
+  /// must not call cgrt or CUDA. Bound again, the executables that use it are made anew; where that
+  /// fails, with Error{Device} or Error{InvalidValue}, the old binding stays.
   template <typename Function> void bind_callback(const std::string &name, Function function) {
     bind(name, false, make_host_function(std::function(std::move(function))));
   }
-  /// The same for a function of any callback's arguments.
+  /// The same for a function that takes the arguments of any callback as they come.
   void bind_any_callback(const std::string &name, HostCall function) {
     bind(name, false, {{}, std::move(function)}, true);
   }
