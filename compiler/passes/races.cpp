@@ -136,7 +136,7 @@ private:
       const std::int64_t end = std::min(first->second, second->second);
       return std::to_string(begin) + (end == begin + 1 ? "" : ":" + std::to_string(end));
     }
-    const std::string begin = expr_text(program_, b.begin);
+    std::string begin = expr_text(program_, b.begin);
     const auto count = polynomials_.of(b.count);
     if (count == Polynomial{1, {}}) {
       return begin;

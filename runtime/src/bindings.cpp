@@ -2,6 +2,6 @@
 
 namespace cgrt {
 
-thread_local int CallbackScope::depth_ = 0;
+thread_local int CallbackScope::depth = 0;
 
 } // namespace cgrt

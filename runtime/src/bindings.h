@@ -48,20 +48,20 @@ private:
 /// While one lives, this thread runs a callback.
 class CallbackScope {
 public:
-  CallbackScope() { ++depth_; }
-  ~CallbackScope() { --depth_; }
+  CallbackScope() { ++depth; }
+  ~CallbackScope() { --depth; }
   CallbackScope(const CallbackScope &) = delete;
   CallbackScope &operator=(const CallbackScope &) = delete;
 
   /// Error{Usage} there: what waits for the callback must not be waited for by it.
   static void refuse() {
-    if (depth_ != 0) {
+    if (depth != 0) {
       throw Error(ErrorCode::Usage, "cgrt cannot be called from a callback");
     }
   }
 
 private:
-  static thread_local int depth_;
+  static thread_local int depth;
 };
 
 } // namespace cgrt
