@@ -3,6 +3,7 @@
 #include "ir/region_relation.h"
 #include "passes/access_history.h"
 #include "passes/after.h"
+#include "passes/hidden_state.h"
 #include "passes/reachability.h"
 
 #include <algorithm>
@@ -20,13 +21,6 @@ using cgrt::format::NodeId;
 using cgrt::format::Program;
 
 namespace {
-
-/// What nodes touch besides memory: what a C++ function keeps, an event, or the conditions. CUDA
-/// leaves calls of cudaGraphSetConditional undefined that may run at the same time, and on a GPU
-/// loops whose calls do so fail, although each has a handle of its own.
-enum class StateKind : std::uint8_t { Callable, Event, Conditions };
-using State = std::pair<StateKind, std::uint32_t>;
-using States = std::set<State>;
 
 class GraphOrder {
 public:
@@ -100,19 +94,15 @@ private:
         setters_.erase(setter);
       }
     }
-    if (const auto *kernel = std::get_if<cgrt::format::KernelWork>(&node.work)) {
-      for (const auto &argument : kernel->arguments) {
-        if (const auto *condition = std::get_if<cgrt::format::ConditionId>(&argument)) {
-          setters_[*condition] = id;
-          ++uses_[id.index];
-        }
-      }
+    for (const cgrt::format::ConditionId condition : conditions_set_by(node)) {
+      setters_[condition] = id;
+      ++uses_[id.index];
     }
   }
 
   /// What touches the same hidden state runs in the program's order.
   void follow_states(NodeId id) {
-    for (const State &state : states_of(graph_.nodes[id.index])) {
+    for (const State &state : states_of(program_, graph_.nodes[id.index], states_of_)) {
       const auto [last, added] = last_touching_.emplace(state, id);
       if (!added) {
         follow(last->second);
@@ -123,40 +113,10 @@ private:
     }
   }
 
-  /// Its own, and that of the graphs in it.
-  States states_of(const Node &node) const {
-    States result;
-    const auto add_all = [&](cgrt::format::GraphId graph) {
-      result.insert(states_of_[graph.index].begin(), states_of_[graph.index].end());
-    };
-    if (const auto *branch = std::get_if<cgrt::format::ConditionalWork>(&node.work)) {
-      std::for_each(branch->bodies.begin(), branch->bodies.end(), add_all);
-    } else if (const auto *child = std::get_if<cgrt::format::ChildWork>(&node.work)) {
-      add_all(child->graph);
-    } else if (const auto function = callable_of(node); function.valid()) {
-      if (!program_[function].concurrent) {
-        result.emplace(StateKind::Callable, function.index);
-      }
-    } else if (const auto event = event_of(node); event.valid()) {
-      result.emplace(StateKind::Event, event.index);
-    } else if (sets_conditions(node)) {
-      result.emplace(StateKind::Conditions, 0);
-    }
-    return result;
-  }
-
   /// Comes after a node that was kept for this.
   void follow(NodeId earlier) {
     causes_.emplace(earlier, BufferId{});
     covered_.push_back(earlier);
-  }
-
-  static bool sets_conditions(const Node &node) {
-    const auto *kernel = std::get_if<cgrt::format::KernelWork>(&node.work);
-    return kernel != nullptr &&
-           std::any_of(kernel->arguments.begin(), kernel->arguments.end(), [](const auto &each) {
-             return std::holds_alternative<cgrt::format::ConditionId>(each);
-           });
   }
 
   /// The earlier accesses that conflict. What a write covers is of no further interest: who

@@ -3,6 +3,7 @@
 #include "emit/expr_text.h"
 #include "ir/region_relation.h"
 #include "passes/access_history.h"
+#include "passes/hidden_state.h"
 #include "passes/reachability.h"
 
 #include <algorithm>
@@ -25,10 +26,12 @@ namespace {
 
 class RaceCheck {
 public:
+  /// `states` tells of each graph before this one what hidden state it touches.
   RaceCheck(const Module &module, Polynomials &polynomials, const Graph &graph,
-            const SourceFiles &files, Diagnostics &diagnostics)
+            const std::vector<States> &states, const SourceFiles &files, Diagnostics &diagnostics)
       : module_(module), program_(module.program), polynomials_(polynomials), graph_(graph),
-        files_(files), diagnostics_(diagnostics), history_(program_, polynomials) {}
+        states_of_(states), files_(files), diagnostics_(diagnostics),
+        history_(program_, polynomials) {}
 
   void run() {
     std::map<std::tuple<std::uint32_t, std::uint32_t, std::uint32_t>, std::uint32_t> statements;
@@ -54,6 +57,8 @@ private:
   void check(NodeId id) {
     const std::vector<Effect> effects = effects_of(program_, graph_.nodes[id.index]);
     const Reachability::Ancestors ancestors(reachability_, id.index);
+    check_control(id, ancestors);
+    check_states(id, ancestors);
     for (const Effect &effect : effects) {
       history_.visit_conflicts(effect, [&](const Access &access) {
         const bool ordered = ancestors.contains(access.node.index);
@@ -66,7 +71,7 @@ private:
           return false;
         }
         if (!ordered && reported_.insert(pair).second) {
-          report(access, id, effect);
+          report(access.node, id, overlap_text(access.region, effect.region));
         }
         return (ordered || first == second) && effect.writes &&
                covers(polynomials_, effect.region, access.region);
@@ -77,8 +82,44 @@ private:
     }
   }
 
-  void report(const Access &first, NodeId second, const Effect &effect) {
-    const Node &a = graph_.nodes[first.node.index];
+  /// A conditional runs after the kernel that sets its condition.
+  void check_control(NodeId id, const Reachability::Ancestors &ancestors) {
+    const Node &node = graph_.nodes[id.index];
+    if (const auto *branch = std::get_if<cgrt::format::ConditionalWork>(&node.work)) {
+      const auto setter = setters_.find(branch->condition);
+      if (setter != setters_.end() && !ancestors.contains(setter->second.index)) {
+        report(setter->second, id, "the condition of " + program_[branch->condition].text);
+      }
+    }
+    for (const cgrt::format::ConditionId condition : conditions_set_by(node)) {
+      setters_[condition] = id;
+    }
+  }
+
+  void check_states(NodeId id, const Reachability::Ancestors &ancestors) {
+    for (const State &state : states_of(program_, graph_.nodes[id.index], states_of_)) {
+      const auto [last, added] = last_touching_.emplace(state, id);
+      if (!added && !ancestors.contains(last->second.index)) {
+        report(last->second, id, state_text(state));
+      }
+      last->second = id;
+    }
+  }
+
+  std::string state_text(const State &state) const {
+    switch (state.first) {
+    case StateKind::Callable:
+      return "what " + program_.callables[state.second].name + " keeps";
+    case StateKind::Event:
+      return "event " + program_.events[state.second].name;
+    case StateKind::Conditions:
+      break;
+    }
+    return "the conditions of branches and loops";
+  }
+
+  void report(NodeId first, NodeId second, const std::string &what) {
+    const Node &a = graph_.nodes[first.index];
     const Node &b = graph_.nodes[second.index];
     const auto key = [](const Node &node) {
       return std::tuple(node.place.file.index, node.place.line, node.place.column);
@@ -88,8 +129,7 @@ private:
     const Node &later = in_order ? b : a;
     diagnostics_
         .report(Diag::Race, range_of(later), describe(program_, later), describe(program_, earlier),
-                earlier.place.line, overlap_text(first.region, effect.region),
-                advice(earlier, later))
+                earlier.place.line, what, advice(earlier, later))
         .notes.push_back({range_of(earlier), "the other statement"});
   }
 
@@ -160,9 +200,12 @@ private:
   const Program &program_;
   Polynomials &polynomials_;
   const Graph &graph_;
+  const std::vector<States> &states_of_;
   const SourceFiles &files_;
   Diagnostics &diagnostics_;
   AccessHistory history_;
+  std::map<cgrt::format::ConditionId, NodeId> setters_;
+  std::map<State, NodeId> last_touching_;
   Reachability reachability_;
   std::vector<std::uint32_t> statement_of_;    ///< of each node: those at one place are one
   std::unordered_set<std::uint64_t> reported_; ///< pairs of statements
@@ -173,9 +216,14 @@ private:
 void check_races(Module &module, bool all, const SourceFiles &files, Diagnostics &diagnostics) {
   Polynomials polynomials(module.program.exprs);
   assume_extents(polynomials, module.program);
+  std::vector<States> states; // bodies and children stand before their users
   for (const Graph &graph : module.program.graphs) {
     if (all || graph.explicit_order) {
-      RaceCheck(module, polynomials, graph, files, diagnostics).run();
+      RaceCheck(module, polynomials, graph, states, files, diagnostics).run();
+    }
+    States &own = states.emplace_back();
+    for (const Node &node : graph.nodes) {
+      own.merge(states_of(module.program, node, states));
     }
   }
 }

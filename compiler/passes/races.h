@@ -7,9 +7,9 @@
 namespace cgc {
 
 /// Looks at the finished edges alone, whoever made them. Reports each pair of statements with nodes
-/// that may touch the same element, one of them writing, and that no path of edges joins. Looks at
-/// explicit graphs, or at `all`. Takes time linear in nodes and conflicts for graphs of bounded
-/// width.
+/// that may touch the same element, one of them writing, and that no path of edges joins; the same
+/// for hidden state, and for conditions and what sets them. Looks at explicit graphs, or at `all`.
+/// Takes time linear in nodes and conflicts for graphs of bounded width.
 void check_races(Module &module, bool all, const SourceFiles &files, Diagnostics &diagnostics);
 
 } // namespace cgc

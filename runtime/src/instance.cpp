@@ -251,11 +251,11 @@ struct Instance::State {
     if (takes_host ? bound.host == nullptr : bound.stream == nullptr) {
       throw Error(ErrorCode::Usage,
                   std::string(spelling(callable.kind)) + " " + callable.name +
-                      " is not bound; call Instance::" +
+                      " is not bound; the program that embeds cgrt does that with Instance::" +
                       (is_callback  ? "bind_callback"
                        : takes_host ? "bind_host"
                                     : "bind_captured") +
-                      "(\"" + callable.name + "\", …) before",
+                      "(\"" + callable.name + "\", …)",
                   contents().locate(node.place));
     }
   }
@@ -264,8 +264,10 @@ struct Instance::State {
     if (bindings.events[id.index] == nullptr) {
       const std::string &name = contents()[id].name;
       throw Error(ErrorCode::Usage,
-                  "event " + name + " is not bound; call Instance::bind_event(\"" + name +
-                      "\", …) before",
+                  "event " + name +
+                      " is not bound; the program that embeds cgrt does that with "
+                      "Instance::bind_event(\"" +
+                      name + "\", …)",
                   contents().locate(node.place));
     }
   }

@@ -1,7 +1,10 @@
 // How long the compiler takes for programs of many statements, and how much memory: from text to
 // printed IR, and from text to a graph that is ready on the host device. All is to be linear (see
-// the complexity lines): 100,000 statements within 5 s.
+// the complexity lines): 100,000 statements within 5 s. And how long the proof takes that their
+// order is enough: 10,000 nodes within 2 s.
 #include "driver/compilation.h"
+#include "passes/races.h"
+#include "unit/text_compilation.h"
 
 #include <cgrt/cgrt.h>
 
@@ -190,6 +193,18 @@ void to_graph(benchmark::State &state, const Generator &generate) {
   state.SetComplexityN(state.range(0));
 }
 
+void races(benchmark::State &state, const Generator &generate) {
+  cgc::testing::TextCompilation compilation(generate(state.range(0)));
+  cgc::Diagnostics diagnostics;
+  for (auto _ : state) {
+    cgc::check_races(compilation.module(), true, compilation.files(), diagnostics);
+  }
+  if (diagnostics.has_errors()) {
+    state.SkipWithError("a race in a dataflow graph");
+  }
+  state.SetComplexityN(state.range(0));
+}
+
 void many(benchmark::internal::Benchmark *benchmark) {
   benchmark->RangeMultiplier(10)
       ->Range(1'000, 100'000)
@@ -212,6 +227,11 @@ BENCHMARK_CAPTURE(to_graph, chain, copies_to_and_fro)->Apply(four_times);
 BENCHMARK_CAPTURE(to_graph, wide, fills)->Apply(four_times);
 BENCHMARK_CAPTURE(to_ir, conditions, conditions)->Arg(20)->Unit(benchmark::kMillisecond);
 BENCHMARK_CAPTURE(to_ir, sum, sum)->Arg(5'000)->Unit(benchmark::kMillisecond);
+BENCHMARK_CAPTURE(races, chain, chain)->Apply(many);
+BENCHMARK_CAPTURE(races, wide, wide)->Apply(many);
+BENCHMARK_CAPTURE(races, buffers, buffers)->Apply(many);
+BENCHMARK_CAPTURE(races, slices, slices)->Apply(many);
+BENCHMARK_CAPTURE(races, symbolic_slices, symbolic_slices)->Apply(many);
 
 } // namespace
 

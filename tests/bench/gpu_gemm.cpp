@@ -8,7 +8,7 @@
 // Exit status: 0 done, 1 a wrong result or an error, 2 wrong usage, 77 no GPU.
 #include <cgrt/cgrt.h>
 
-#include "cuda/cuda_image.h"
+#include "bench/bundle_kernel.h"
 #include "device.h"
 
 #include <cuda_runtime_api.h>
@@ -29,18 +29,13 @@
 
 namespace {
 
+using bare::require;
 using Clock = std::chrono::steady_clock;
 
 constexpr std::size_t stream_count = 8;
 constexpr unsigned tile = 128; ///< elements of C that a block makes, each way; the example's TILE
 constexpr unsigned threads = 256;
 constexpr int warm_ups = 3;
-
-void require(cudaError_t result, const char *call) {
-  if (result != cudaSuccess) {
-    throw std::runtime_error(std::string(call) + ": " + cudaGetErrorString(result));
-  }
-}
 
 double median(std::vector<double> values) {
   const auto middle = values.begin() + static_cast<std::ptrdiff_t>(values.size() / 2);
@@ -77,7 +72,7 @@ public:
   using Record = std::function<void(const Bare &)>;
 
   Bare(const cgrt::format::Program &program, const Sizes &sizes, const HostMemory &inputs)
-      : sizes_(sizes), host_(inputs), kernel_(load(program)) {
+      : sizes_(sizes), host_(inputs), kernel_(bare::load(program, {0})) {
     a_ = allocate(sizes.batch * sizes.a());
     b_ = allocate(sizes.b());
     c_ = allocate(sizes.batch * sizes.c());
@@ -149,29 +144,6 @@ public:
   }
 
 private:
-  /// The program's one kernel, from the image that cgrt takes.
-  static cudaKernel_t load(const cgrt::format::Program &program) {
-    cgrt::cuda::Capability capability;
-    require(cudaDeviceGetAttribute(&capability.major, cudaDevAttrComputeCapabilityMajor, 0),
-            "cudaDeviceGetAttribute");
-    require(cudaDeviceGetAttribute(&capability.minor, cudaDevAttrComputeCapabilityMinor, 0),
-            "cudaDeviceGetAttribute");
-    const cgrt::format::KernelId gemm{0};
-    const cgrt::format::Image *image = cgrt::cuda::select_image(program, gemm, capability);
-    if (image == nullptr) {
-      throw std::runtime_error("the bundle has no code for this GPU");
-    }
-    std::vector<std::byte> code = image->bytes;
-    code.push_back(std::byte{0}); // which ends PTX
-    cudaLibrary_t library = nullptr;
-    require(cudaLibraryLoadData(&library, code.data(), nullptr, nullptr, 0, nullptr, nullptr, 0),
-            "cudaLibraryLoadData");
-    cudaKernel_t kernel = nullptr;
-    require(cudaLibraryGetKernel(&kernel, library, program[gemm].cuda_name().c_str()),
-            "cudaLibraryGetKernel");
-    return kernel;
-  }
-
   static float *allocate(std::size_t elements) {
     void *memory = nullptr;
     require(cudaMalloc(&memory, elements * sizeof(float)), "cudaMalloc");

@@ -232,7 +232,8 @@ TEST_P(FunctionTest, ACapturedFunctionIsAnotherOneOnTheHostDevice) {
   made.node(CapturedWork{twice, {made.whole(in), made.whole(out)}});
   cgrt::Instance instance(made.finish(), place());
   EXPECT_THAT(message_of(cgrt::ErrorCode::Usage, [&] { static_cast<void>(instance.executable()); }),
-              HasSubstr("captured twice is not bound; call Instance::bind_host(\"twice\""));
+              HasSubstr("captured twice is not bound; the program that embeds cgrt does that with "
+                        "Instance::bind_host(\"twice\""));
   instance.bind_host("twice", [](std::span<const std::uint32_t> x, std::span<std::uint32_t> y) {
     for (std::size_t i = 0; i < x.size(); ++i) {
       y[i] = 2 * x[i];

@@ -346,11 +346,15 @@ class ExamplesTest(harness.ToolTest):
         "pipeline_chunks": ["--set", "chunk=257", "--in", "hx=random"],
         "priorities": ["--set", "n=1000", "--in", "urgent=iota", "--in", "background=ones"],
         "saxpy": ["--set", "n=1000", "--in", "hx=iota", "--in", "hy=ones"],
+        "streams_pool": [
+            "-D", "BATCH=5", "-D", "STREAMS=2", "--set", "m=130", "--set", "n=33", "--set", "k=9",
+            "--in", "ha=random:1", "--in", "hb=random:2",
+        ],
         "sobel": ["--set", "h=33", "--set", "w=47", "--in", "himage=random"],
     }  # fmt: skip
 
     def test_all(self):
-        for source in sorted(harness.EXAMPLES.glob("*.cgraph")):
+        for source in harness.examples():
             with self.subTest(source=source.name):
                 command = [source, *self.OPTIONS[source.stem]]
                 checked = self.cgrun_json(*command, "--check-effects")

@@ -97,8 +97,9 @@ class AbcTest(harness.ToolTest):
         self.assertEqual((report["nodes"], report["edges"]), (3, 2))
 
 
-class GemmBatchTest(harness.ToolTest):
-    SOURCE = harness.EXAMPLES / "gemm_batch.cgraph"
+class ProductsTest:
+    """What the two ways to write a batch of products share."""
+
     # Around a block's tile, rows that no vector load fits, and nothing to add up.
     SIZES = [
         (1, 1, 1), (128, 128, 8), (129, 127, 9), (127, 132, 16), (130, 260, 64), (7, 301, 33),
@@ -146,6 +147,10 @@ class GemmBatchTest(harness.ToolTest):
             rows = generator.choice(1024, 16, replace=False)
             self.assert_products(a[i, rows], b, c[i, rows])
 
+
+class GemmBatchTest(ProductsTest, harness.ToolTest):
+    SOURCE = harness.EXAMPLES / "gemm_batch.cgraph"
+
     def test_products_wait_for_their_own_operands_alone(self):
         batch = 100
         expected = []
@@ -153,6 +158,29 @@ class GemmBatchTest(harness.ToolTest):
             gemm, copy_out = copy_in + 1, copy_in + 2
             expected += [(0, gemm), (copy_in, gemm), (gemm, copy_out)]
         self.assertEqual(self.edges(self.SOURCE), sorted(expected))
+
+
+class StreamsPoolTest(ProductsTest, harness.ToolTest):
+    SOURCE = harness.EXAMPLES / "streams_pool.cgraph"
+
+    def test_each_stream_is_a_chain_behind_the_fork(self):
+        expected = []
+        for i in range(100):
+            first = 1 + 3 * i  # the copy in of product i
+            expected.append((0 if i < 8 else first - 3 * 8 + 2, first))
+            expected += [(first, first + 1), (first + 1, first + 2)]
+        self.assertEqual(self.edges(self.SOURCE), sorted(expected))
+
+    def test_each_wait_is_needed(self):
+        text = self.SOURCE.read_text()
+        self.assertIn("{ wait fork; }", text)
+        unordered = self.write("p.cgraph", text.replace("{ wait fork; }", "{ }"))
+        kernels = str(harness.EXAMPLES)
+        said = self.run_tool(
+            harness.CGC, unordered, "-I", kernels, "--emit=check", status=1
+        ).stderr
+        self.assertIn("which both touch b, and at least one writes it; add `record e;` after", said)
+        self.assertEqual(said.count("[race]"), 1)  # once for all products
 
 
 class SobelTest(harness.ToolTest):

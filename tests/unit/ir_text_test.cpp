@@ -145,7 +145,8 @@ TEST(IrText, ReadsBackTheExamples) {
   for (const auto &entry : std::filesystem::directory_iterator(folder)) {
     if (entry.path().extension() == ".cgraph") {
       std::ifstream in(entry.path(), std::ios::binary);
-      const TextCompilation compiled(std::string(std::istreambuf_iterator<char>(in), {}));
+      const TextCompilation compiled(std::string(std::istreambuf_iterator<char>(in), {}), {},
+                                     entry.path().string());
       ASSERT_EQ(compiled.errors(), "") << entry.path();
       const std::string text = cgc::print(compiled.module(), compiled.files());
       const Reading read(text);

@@ -16,8 +16,9 @@ namespace cgc::testing {
 /// Keeps everything that the product refers to.
 class TextCompilation {
 public:
-  explicit TextCompilation(std::string_view text, const Defines &defines = {}) {
-    const FileId file = files_.add("test.cgraph", text);
+  explicit TextCompilation(std::string_view text, const Defines &defines = {},
+                           const std::string &path = "test.cgraph") {
+    const FileId file = files_.add(path, text);
     trees_ = load_modules(files_, file, {}, diagnostics_);
     const CheckedProgram checked = check(trees_, files_, defines, diagnostics_);
     module_ = lower(checked, files_, diagnostics_);
@@ -28,6 +29,7 @@ public:
 
   const ast::File &tree() const { return *trees_.back(); }
   const Module &module() const { return module_; }
+  Module &module() { return module_; }
   const cgrt::format::Program &program() const { return module_.program; }
   const Diagnostics &diagnostics() const { return diagnostics_; }
   const SourceFiles &files() const { return files_; }

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cstring>
 #include <map>
+#include <queue>
 #include <utility>
 
 namespace cgrt {
@@ -149,24 +150,26 @@ void HostExecutable::wait() {
   }
 }
 
+// Each node has a random rank, and of those that are ready the highest runs. So one that waits for
+// nothing may well come last: with a new choice at each step, a long chain beside it would hardly
+// ever be done before.
 void HostExecutable::run_in_random_order(const std::vector<HostNode> &nodes) {
   std::vector<std::uint32_t> missing; // dependencies that are not done, for each node
-  std::vector<std::uint32_t> ready;
+  std::priority_queue<std::pair<std::uint64_t, std::uint32_t>> ready; // ranks and nodes
   missing.reserve(nodes.size());
   for (std::uint32_t index = 0; index < nodes.size(); ++index) {
     missing.push_back(nodes[index].dependencies);
     if (missing.back() == 0) {
-      ready.push_back(index);
+      ready.emplace(random_(), index);
     }
   }
   while (!ready.empty()) {
-    std::swap(ready[random_() % ready.size()], ready.back());
-    const HostNode &node = nodes[ready.back()];
-    ready.pop_back();
+    const HostNode &node = nodes[ready.top().second];
+    ready.pop();
     run(node);
     for (const std::uint32_t successor : node.successors) {
       if (--missing[successor] == 0) {
-        ready.push_back(successor);
+        ready.emplace(random_(), successor);
       }
     }
   }
