@@ -141,26 +141,33 @@ using NodeParams =
   static_assert(std::is_same_v<std::variant_alternative_t<id, NodeParams>, name##Params>);
 #include "format/node_kinds.def"
 
-/// New params for a node of a graph, of its bodies or of its children, in every place where that
-/// graph stands. They are of the same kind as those that the node was added with.
-struct NodeUpdate {
-  const DeviceGraph *graph = nullptr;
-  std::uint32_t node = 0;
-  NodeParams params;
-  bool enabled = true;
+/// An order of work on a device, a CUDA stream. The caller's streams must outlive its use.
+class DeviceQueue {
+public:
+  virtual ~DeviceQueue() = default;
+  /// What is queued from now on runs after all that `earlier` has now.
+  virtual void follow(DeviceQueue &earlier) = 0;
+  /// Returns when everything is done; reports what went wrong on a GPU.
+  virtual void wait() = 0;
 };
 
-/// An instantiated graph. Destroying it in flight waits for it.
+/// An instantiated graph. What is in flight when it is destroyed still runs to its end.
 class DeviceExecutable {
 public:
   virtual ~DeviceExecutable() = default;
-  /// Queues one run after the earlier launches of its device's stream and returns.
-  virtual void launch() = 0;
-  /// Changes what later launches do. False where the device cannot change this in an executable,
-  /// which must then be made anew and not be launched again. `entry` is the graph that this was
-  /// instantiated from; it and all graphs in it are still there.
-  virtual bool update(const DeviceGraph &entry, std::span<const NodeUpdate> updates) = 0;
-  /// Returns when every launch so far is done; reports what went wrong since the last wait.
+  /// Queues one run and returns; without a queue after what the device's own has.
+  virtual void launch(DeviceQueue *queue = nullptr) = 0;
+  /// For update(): a node of `graph`, in every place where that graph stands in this executable.
+  /// `entry` is the graph that this was instantiated from; it and all graphs in it are still there.
+  virtual std::uint32_t place(const DeviceGraph &entry, const DeviceGraph &graph,
+                              std::uint32_t node) = 0;
+  /// Changes what later launches do. The params are of the same kind as those that the node was
+  /// added with; those of a kernel differ in geometry and arguments alone. False where the device
+  /// cannot change this in an executable, which must then be made anew.
+  virtual bool update(std::uint32_t place, const NodeParams &params, bool enabled) = 0;
+  /// Throws what went wrong on the host device since the last report; a GPU tells by its queues.
+  virtual void report() = 0;
+  /// Returns when every launch on the device's own queue is done, and reports.
   virtual void wait() = 0;
 };
 
@@ -184,7 +191,7 @@ public:
   virtual std::unique_ptr<DeviceExecutable> instantiate() = 0;
 };
 
-/// One device and one stream of work on it. Not thread-safe: one thread at a time.
+/// One device. Several threads may use it, each with objects of its own.
 class DeviceBackend {
 public:
   virtual ~DeviceBackend() = default;
@@ -202,6 +209,13 @@ public:
   virtual std::unique_ptr<DeviceEvent> create_event() = 0;
   /// The caller's, who keeps it.
   virtual std::unique_ptr<DeviceEvent> wrap_event(CUevent_st *event) = 0;
+  virtual std::unique_ptr<DeviceQueue> create_queue() = 0;
+  /// The caller's, who keeps it.
+  virtual std::unique_ptr<DeviceQueue> wrap_queue(CUstream_st *stream) = 0;
+  /// Why memory of the caller's cannot be a buffer in this space; empty if it can. `mapped`:
+  /// kernels read it, too.
+  virtual std::string why_not_usable(MemorySpace space, const std::byte *data, std::size_t bytes,
+                                     bool mapped) const = 0;
 };
 
 struct HostDeviceOptions {

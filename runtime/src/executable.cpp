@@ -1,20 +1,71 @@
 #include "executable_state.h"
+#include "instance_state.h"
+
+#include <mutex>
 
 namespace cgrt {
 
-Executable::Executable(std::shared_ptr<State> state) : state_(std::move(state)) {}
+namespace {
 
-void Executable::launch() {
+std::lock_guard<std::mutex> locked(const ExecutableState &state) {
   CallbackScope::refuse();
-  state_->executable->launch();
+  return std::lock_guard(state.instance->mutex);
+}
+
+} // namespace
+
+std::string_view spelling(UpdateKind kind) {
+  switch (kind) {
+  case UpdateKind::None:
+    return "none";
+  case UpdateKind::InPlace:
+    return "in place";
+  case UpdateKind::Rebuilt:
+    break;
+  }
+  return "rebuilt";
+}
+
+Executable::Executable(std::shared_ptr<ExecutableState> state) : state_(std::move(state)) {}
+
+void Executable::launch(CUstream_st *stream, Order order) {
+  const std::lock_guard lock = locked(*state_);
+  InstanceState &instance = *state_->instance;
+  if (instance.unbound != 0) {
+    instance.require_memory(state_->graph);
+  }
+  state_->executable->launch(&instance.order.next(stream, order));
   state_->launched = true;
 }
+
+// Others go on meanwhile.
 void Executable::wait() {
-  CallbackScope::refuse();
+  InstanceState &instance = *state_->instance;
+  std::uint64_t launches = 0;
+  std::vector<LaunchOrder::Queue> pending;
+  {
+    const std::lock_guard lock = locked(*state_);
+    launches = instance.order.launches();
+    pending = instance.order.pending();
+  }
   try {
-    state_->executable->wait();
+    for (const LaunchOrder::Queue &queue : pending) {
+      queue->wait();
+    }
   } catch (...) {
+    const std::lock_guard lock = locked(*state_);
     static_cast<void>(state_->take_reports()); // of a launch that came to no end
+    throw;
+  }
+  const std::lock_guard lock = locked(*state_);
+  if (launches == instance.order.launches()) {
+    instance.order.settle();
+    instance.retired.clear();
+  }
+  try {
+    state_->executable->report();
+  } catch (...) {
+    static_cast<void>(state_->take_reports());
     throw;
   }
   if (const auto stopped = state_->take_reports()) {
@@ -26,7 +77,7 @@ void Executable::wait() {
 }
 
 // The device writes and reads these words, too: each access is one of its own.
-std::optional<Error> Executable::State::take_reports() {
+std::optional<Error> ExecutableState::take_reports() {
   std::string reports;
   SourceLocation where;
   for (const Loop &loop : loops) {
@@ -65,9 +116,9 @@ bool Executable::is_cancellable() const {
 }
 
 double Executable::elapsed(const std::string &begin, const std::string &end) const {
-  CallbackScope::refuse();
+  const std::lock_guard lock = locked(*state_);
   const auto find = [this](const std::string &name) -> const DeviceEvent & {
-    const std::vector<format::Event> &events = state_->program->events;
+    const std::vector<format::Event> &events = state_->instance->contents().events;
     for (std::size_t i = 0; i < events.size(); ++i) {
       if (events[i].name == name && state_->timers[i] != nullptr) {
         return *state_->timers[i];
@@ -88,7 +139,7 @@ std::vector<std::string> Executable::timing_events() const {
   std::vector<std::string> names;
   for (std::size_t i = 0; i < state_->timers.size(); ++i) {
     if (state_->timers[i] != nullptr) {
-      names.push_back(state_->program->events[i].name);
+      names.push_back(state_->instance->contents().events[i].name);
     }
   }
   return names;

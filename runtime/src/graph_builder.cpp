@@ -112,67 +112,14 @@ void GraphBuilder::add_nodes(format::GraphId graph, Built &built, DeviceGraph &t
   }
 }
 
-namespace {
-
-/// Whether a node's fields have an expression that has changed.
-class ChangeFinder {
-public:
-  explicit ChangeFinder(const std::vector<bool> &changed) : changed_(changed) {}
-
-  bool found() const { return found_; }
-
-  void operator()(const format::NodeField &, format::ExprId expr) { look(expr); }
-  void operator()(const format::NodeField &, const format::Extents &extents) {
-    for (const format::ExprId extent : extents) {
-      look(extent);
-    }
-  }
-  void operator()(const format::NodeField &, const format::Region &region) { look(region); }
-  void operator()(const format::NodeField &, const format::Arguments &arguments) {
-    for (const format::Argument &argument : arguments) {
-      std::visit([this](const auto &value) { look(value); }, argument);
-    }
-  }
-  template <typename Other> void operator()(const format::NodeField &, const Other &) {}
-
-private:
-  void look(format::ExprId expr) { found_ = found_ || changed_[expr.index]; }
-  void look(format::ConditionId) {}
-  void look(const format::Region &region) {
-    for (const format::Range &range : region.ranges) {
-      look(range.begin);
-      look(range.count);
-    }
-  }
-
-  const std::vector<bool> &changed_;
-  bool found_ = false;
-};
-
-} // namespace
-
-std::vector<NodeUpdate> GraphBuilder::updates(const BuiltGraphs &built,
-                                              const std::vector<bool> &changed) const {
-  std::vector<NodeUpdate> updates;
-  BuiltGraphs handles; // a node that refers to a graph has no expressions
-  handles.handles = built.handles;
-  handles.failures = built.failures;
-  const Built all = {handles, {}};
-  for (const BuiltGraphs::One &one : built.all) {
-    const std::vector<format::Node> &nodes = program_[one.id].nodes;
-    for (std::uint32_t index = 0; index < nodes.size(); ++index) {
-      ChangeFinder finder(changed);
-      std::visit([&](const auto &work) { format::for_each_field(work, finder); },
-                 nodes[index].work);
-      if (finder.found()) {
-        const NodeLabel label(program_, nodes[index]);
-        Resolved resolved = std::visit([&](const auto &work) { return resolve(work, all, label); },
-                                       nodes[index].work);
-        updates.push_back({one.graph, index, std::move(resolved.params), resolved.enabled});
-      }
-    }
-  }
-  return updates;
+GraphBuilder::Resolved GraphBuilder::resolve(const format::Node &node,
+                                             const BuiltGraphs &graphs) const {
+  BuiltGraphs handles; // a node that can be resolved again refers to no graph
+  handles.handles = graphs.handles;
+  handles.failures = graphs.failures;
+  const Built built = {handles, {}};
+  const NodeLabel label(program_, node);
+  return std::visit([&](const auto &work) { return resolve(work, built, label); }, node.work);
 }
 
 std::uint32_t GraphBuilder::add_alone(const format::Node &node, std::vector<std::uint64_t> handles,
@@ -181,11 +128,8 @@ std::uint32_t GraphBuilder::add_alone(const format::Node &node, std::vector<std:
   BuiltGraphs graphs;
   graphs.handles = std::move(handles);
   graphs.failures = std::move(failures);
-  const Built built = {graphs, {}};
-  const NodeLabel label(program_, node);
-  const Resolved resolved =
-      std::visit([&](const auto &work) { return resolve(work, built, label); }, node.work);
-  return target.add_node(resolved.params, {}, label, resolved.enabled);
+  const Resolved resolved = resolve(node, graphs);
+  return target.add_node(resolved.params, {}, NodeLabel(program_, node), resolved.enabled);
 }
 
 GraphBuilder::Resolved GraphBuilder::resolve(const format::KernelWork &work, const Built &built,

@@ -57,8 +57,14 @@ public:
   BuiltGraphs build(format::GraphId graph, const CreateGraph &create,
                     std::shared_ptr<CallbackFailures> failures = nullptr) const;
 
-  /// The nodes that have an expression which has `changed`, resolved again. The same error.
-  std::vector<NodeUpdate> updates(const BuiltGraphs &built, const std::vector<bool> &changed) const;
+  struct Resolved {
+    NodeParams params;
+    bool enabled = true; ///< false: there is nothing to do, and `params` are a legal stand-in
+  };
+
+  /// A node of `built` as it is with the parameters and buffers now; neither a child nor a
+  /// conditional. The same error.
+  Resolved resolve(const format::Node &node, const BuiltGraphs &built) const;
 
   /// Adds one node, without its dependencies, to a graph made for it, and returns its index; it is
   /// neither a child nor a conditional. `handles` are those of `target`, by the condition's index;
@@ -73,11 +79,6 @@ private:
   struct Built {
     BuiltGraphs &graphs;
     std::vector<const DeviceGraph *> children; ///< by their index; null where there is none
-  };
-
-  struct Resolved {
-    NodeParams params;
-    bool enabled = true; ///< false: there is nothing to do, and `params` are a legal stand-in
   };
 
   std::vector<bool> children_of(format::GraphId graph) const;

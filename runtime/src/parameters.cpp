@@ -2,7 +2,9 @@
 
 #include <cgrt/types.h>
 
+#include <algorithm>
 #include <limits>
+#include <utility>
 
 namespace cgrt {
 
@@ -15,20 +17,19 @@ std::string typed_name(const format::Param &param) {
   return "param " + param.name + ": " + std::string(format::spelling(param.type));
 }
 
-void refuse_unknown(const format::Program &program, const std::map<std::string, Scalar> &given) {
-  for (const auto &[name, scalar] : given) {
-    std::string known;
-    bool found = false;
-    for (const format::Param &param : program.params) {
-      found = found || param.name == name;
-      known += (known.empty() ? "" : ", ") + param.name;
-    }
-    if (!found) {
-      throw Error(ErrorCode::Usage,
-                  "there is no param " + name +
-                      (known.empty() ? "; the program has none" : "; the program has " + known));
+const format::Param &find(const format::Program &program, std::string_view name) {
+  std::string known;
+  for (const format::Param &param : program.params) {
+    if (param.name == name) {
+      return param;
     }
   }
+  for (const format::Param &param : program.params) {
+    known += (known.empty() ? "" : ", ") + param.name;
+  }
+  throw Error(ErrorCode::Usage,
+              "there is no param " + std::string(name) +
+                  (known.empty() ? "; the program has none" : "; the program has " + known));
 }
 
 /// `value` as the parameter's type computes with it.
@@ -93,24 +94,72 @@ std::string ExprUse::what() const {
   return std::string(role) + (name.empty() ? "" : " ") + std::string(name);
 }
 
-Parameters::Parameters(const format::Program &program, const std::map<std::string, Scalar> &given) {
-  refuse_unknown(program, given);
-  outcomes_ = format::evaluate(program.exprs, values_of(program, given));
+Parameters::Parameters(const format::Program &program, const std::map<std::string, Scalar> &given)
+    : program_(&program) {
+  for (const auto &[name, scalar] : given) {
+    static_cast<void>(find(program, name));
+  }
+  values_ = values_of(program, given);
+  outcomes_ = format::evaluate(program.exprs, values_);
   for (const format::Check &check : program.checks) {
     run_check(check, program.locate(check.place));
   }
 }
 
-std::vector<bool> Parameters::changes_from(const Parameters &earlier) const {
-  std::vector<bool> changes;
-  changes.reserve(outcomes_.size());
-  for (std::size_t i = 0; i < outcomes_.size(); ++i) {
-    const Outcome &now = outcomes_[i];
-    const Outcome &then = earlier.outcomes_[i];
-    changes.push_back(now.fault != then.fault || now.value.kind() != then.value.kind() ||
-                      now.value.bits() != then.value.bits());
+Parameters::Assignment Parameters::assignment(std::string_view name, const Scalar &value) const {
+  const format::Param &param = find(*program_, name);
+  return {{static_cast<std::uint32_t>(&param - program_->params.data())},
+          converted(param, Value::from_scalar(value), program_->locate(param.place))};
+}
+
+void Parameters::assign(const Dependents &dependents, std::span<const Assignment> assignments,
+                        Changes &changes) {
+  affected_.clear();
+  for (const Assignment &assignment : assignments) {
+    const auto exprs = dependents.of(assignment.param);
+    affected_.insert(affected_.end(), exprs.begin(), exprs.end());
   }
-  return changes;
+  if (assignments.size() > 1) {
+    std::sort(affected_.begin(), affected_.end());
+    affected_.erase(std::unique(affected_.begin(), affected_.end()), affected_.end());
+  }
+  for (const auto &[param, value] : assignments) {
+    changes.values.push_back({param, std::exchange(values_[param.index], value)});
+  }
+  const auto outcome = [this](format::ExprId id) {
+    return id.valid() ? outcomes_[id.index] : Outcome{};
+  };
+  for (const format::ExprId id : affected_) {
+    const format::Expr &expr = program_->exprs[id];
+    const Outcome now =
+        expr.op == format::ExprOp::Param
+            ? Outcome{values_[expr.bits]}
+            : format::apply(expr, outcome(expr.a), outcome(expr.b), outcome(expr.c));
+    Outcome &then = outcomes_[id.index];
+    if (now.fault != then.fault || now.value != then.value) {
+      changes.outcomes.emplace_back(id, std::exchange(then, now));
+    }
+  }
+  try {
+    for (const auto &[id, old] : changes.outcomes) {
+      for (const std::uint32_t check : dependents.checks(id)) {
+        run_check(program_->checks[check], program_->locate(program_->checks[check].place));
+      }
+    }
+  } catch (...) {
+    exchange(changes);
+    changes.clear();
+    throw;
+  }
+}
+
+void Parameters::exchange(Changes &changes) {
+  for (auto &[id, other] : changes.outcomes) {
+    std::swap(outcomes_[id.index], other);
+  }
+  for (auto &[param, other] : changes.values) {
+    std::swap(values_[param.index], other);
+  }
 }
 
 const Value &Parameters::value(format::ExprId id, const ExprUse &use) const {

@@ -1,10 +1,12 @@
 // The values of a program's parameters, and of every expression with them.
 #pragma once
 
+#include "dependents.h"
 #include "format/program.h"
 #include "node_label.h"
 
 #include <map>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -29,9 +31,35 @@ public:
   /// `program` must outlive this object.
   Parameters(const format::Program &program, const std::map<std::string, Scalar> &given);
 
-  /// For each expression whether its value differs.
-  std::vector<bool> changes_from(const Parameters &earlier) const;
+  /// A parameter's new value, converted. Error{Usage} as above.
+  struct Assignment {
+    format::ParamId param;
+    format::Value value;
+  };
+  Assignment assignment(std::string_view name, const Scalar &value) const;
 
+  /// What assign() has changed, with what it was before.
+  struct Changes {
+    std::vector<std::pair<format::ExprId, format::Outcome>> outcomes; ///< operands before users
+    std::vector<Assignment> values;
+
+    void clear() {
+      outcomes.clear();
+      values.clear();
+    }
+  };
+
+  /// Evaluates again what reads these parameters, each of them once, and fills `changes`, which is
+  /// empty. Error{InvalidValue}: a check does not hold; then nothing has changed.
+  void assign(const Dependents &dependents, std::span<const Assignment> assignments,
+              Changes &changes);
+  /// Takes back what assign() has changed, or brings it back.
+  void exchange(Changes &changes);
+
+  const format::Outcome &outcome(format::ExprId id) const { return outcomes_[id.index]; }
+
+  /// A parameter's value.
+  const format::Value &value(format::ParamId param) const { return values_[param.index]; }
   /// An expression's value. Error{InvalidValue} names the use if it has none.
   const format::Value &value(format::ExprId id, const ExprUse &use) const;
   /// As a 64-bit signed integer; Error{InvalidValue} also if it does not fit.
@@ -40,7 +68,10 @@ public:
 private:
   void run_check(const format::Check &check, const SourceLocation &where) const;
 
+  const format::Program *program_;
+  std::vector<format::Value> values_;     ///< parallel to the parameters
   std::vector<format::Outcome> outcomes_; ///< parallel to the expression table
+  std::vector<format::ExprId> affected_;  ///< scratch
 };
 
 } // namespace cgrt

@@ -9,12 +9,18 @@
 //   graph.wait();
 //
 // Errors: every function may throw cgrt::Error; its code says whose fault it is. After a throw the
-// object is as it was before the call.
-// Threads: Program is immutable and may be shared. Device, Instance and Executable belong to one
-// thread at a time, but for Executable::stop(). Callbacks run on threads of their own and may not
-// call cgrt.
+// object is as it was before the call. Once a kernel has left a GPU unusable, every later call that
+// needs it is Error{Device} and says so.
+// Threads: all objects may be used from several threads; calls for one instance and its executables
+// come one after the other, but for wait(), beside which others go on, and Executable::stop().
+// Memory of buffers is yours to guard. Callbacks run on threads of their own and may not call cgrt.
 // Ownership: Program, Device and Executable are cheap handles that keep what they need alive;
-// Instance owns its memory, and spans into it live as long as it does.
+// Instance owns its memory, and spans into it live until an update resizes or binds the buffer. An
+// Instance or Executable that was moved from may only be assigned to or destroyed.
+// CUDA: the caller's current device, last error and streams stay what they were.
+// Cost: loading a program, making an instance or an executable takes milliseconds; a launch what
+// cudaGraphLaunch takes; an update what cudaGraphExecNodeSetParams takes for each node that
+// changes.
 #pragma once
 
 #include <cgrt/callable.h>
@@ -27,6 +33,9 @@
 #include <optional>
 #include <span>
 #include <string>
+#include <string_view>
+#include <type_traits>
+#include <utility>
 #include <vector>
 
 namespace cgrt {
@@ -35,6 +44,8 @@ namespace format {
 struct Program;
 }
 class DeviceBackend;
+struct ExecutableState;
+struct InstanceState;
 
 /// The type's spelling in the language: "f32".
 std::string_view spelling(ScalarType type);
@@ -168,13 +179,65 @@ struct EffectReport {
   std::optional<Error> stopped; ///< of loops that ended before their conditions did
 };
 
+/// What a launch is ordered after.
+enum class Order : std::uint8_t {
+  AfterEarlier, ///< all earlier launches of the instance; on another stream that costs an event
+  OfItsStream,  ///< what is on its stream; the program sees to it that nothing conflicts
+};
+
+/// How an update reached the executables.
+enum class UpdateKind : std::uint8_t {
+  None,    ///< nothing in them depends on what has changed
+  InPlace, ///< nodes have new parameters (CUDA C++ Programming Guide, "Individual Node Update")
+  Rebuilt, ///< at least one executable has been made anew
+};
+
+struct UpdateReport {
+  UpdateKind kind = UpdateKind::None;
+  std::size_t nodes = 0;   ///< that were changed in place
+  std::size_t rebuilt = 0; ///< executables that were made anew
+  std::string reason;      ///< why the first of these was
+};
+
+/// "none", "in place", "rebuilt"
+std::string_view spelling(UpdateKind kind);
+
+/// Memory of the caller's that is to be a buffer: host memory for a `host` buffer, on a GPU pinned
+/// (cudaHostAlloc or cudaHostRegister); device memory for a `device` buffer, as a span of device
+/// pointers. Elements of f16 and bf16 are std::uint16_t.
+struct BoundMemory {
+  BoundMemory() = default;
+  /// `owner` is kept as long as the memory may be used; without one the caller sees to that.
+  template <typename T>
+  BoundMemory(std::span<T> elements, std::shared_ptr<void> keep = {}) // NOLINT: it is that
+      : type(scalar_type_of<std::remove_const_t<T>>()), writable(!std::is_const_v<T>),
+        data(reinterpret_cast<std::byte *>(const_cast<std::remove_const_t<T> *>(elements.data()))),
+        bytes(elements.size_bytes()), owner(std::move(keep)) {}
+
+  ScalarType type = ScalarType::F32;
+  bool writable = true;
+  std::byte *data = nullptr;
+  std::size_t bytes = 0; ///< at least the buffer's
+  std::shared_ptr<void> owner;
+};
+
+/// Params and buffers by their names.
+struct Changes {
+  std::map<std::string, Scalar> params = {};
+  std::map<std::string, BoundMemory> memory = {};
+};
+
 /// A graph ready to run on its instance's memory. Keeps the instance's memory alive.
 class Executable {
 public:
-  /// Queues one run and returns; runs of one instance take effect in the order they were queued.
-  /// The host device has finished it when the call returns.
-  void launch();
-  /// Returns when all launches of this executable are done, and throws what went wrong in them.
+  /// Queues one run and returns. Runs of one instance take effect in the order in which they were
+  /// queued, whatever graphs and streams they are of. The host device has finished it when the call
+  /// returns. Error{Usage}: a buffer has been unbound.
+  void launch() { launch(nullptr); }
+  /// The same on a stream of the caller's, a cudaStream_t, which must outlive the next launch in
+  /// order or wait; null: on one of the instance's own.
+  void launch(CUstream_st *stream, Order order = Order::AfterEarlier);
+  /// Returns when all launches of the instance so far are done, and throws what went wrong in them.
   /// Error{Stopped} names the loops that ended before their conditions did, Error{Callback} carries
   /// the message of the first callback that threw; everything else has run.
   void wait();
@@ -198,9 +261,8 @@ public:
 
 private:
   friend class Instance;
-  struct State;
-  explicit Executable(std::shared_ptr<State> state);
-  std::shared_ptr<State> state_;
+  explicit Executable(std::shared_ptr<ExecutableState> state);
+  std::shared_ptr<ExecutableState> state_;
 };
 
 /// One use of a program: values for its parameters, and memory on one device.
@@ -219,11 +281,22 @@ public:
     return {reinterpret_cast<T *>(bytes.data()), bytes.size() / sizeof(T)};
   }
 
-  /// Changes params for the launches that follow, all at once; the others keep their values. The
-  /// executables are updated in place where CUDA can do that, else made anew. Error{Usage} and
-  /// Error{InvalidValue} as for a new instance, and also where a buffer's size would change: then
-  /// make a new instance. After an error nothing has changed.
-  void set(const std::map<std::string, Scalar> &params);
+  /// Changes params and memory for the launches that follow, all of it or, after an error, nothing;
+  /// what is not named stays. Launches in flight keep the old values. Where CUDA cannot change a
+  /// node in place, the executable is made anew. A buffer whose size changes gets new memory, in
+  /// which elements keep their indices; that waits for the instance's launches and ends the spans
+  /// of that buffer. Error{Usage} and Error{InvalidValue} as for a new instance; Error{Usage} also
+  /// where memory is too small, of another type or space, or overlaps another buffer's.
+  UpdateReport update(const Changes &changes);
+  /// The same for params.
+  UpdateReport set(const std::map<std::string, Scalar> &params);
+  /// For one.
+  UpdateReport set(std::string_view param, const Scalar &value);
+  /// Puts memory of the caller's in a buffer's place.
+  UpdateReport bind(const std::string &buffer, BoundMemory memory);
+  /// Takes it away again: graphs that use the buffer are not launched until it is bound. Launches
+  /// in flight still use the memory.
+  void unbind(const std::string &buffer);
 
   /// Binds a callback to a function over spans and scalars; callable.h tells which. Error{Usage}
   /// where there is no callback of that name or the parameters differ from its declaration. The
@@ -231,20 +304,20 @@ public:
   /// must not call cgrt or CUDA. Bound again, the executables that use it are made anew; where that
   /// fails, with Error{Device} or Error{InvalidValue}, the old binding stays.
   template <typename Function> void bind_callback(const std::string &name, Function function) {
-    bind(name, false, make_host_function(std::function(std::move(function))));
+    bind_function(name, false, make_host_function(std::function(std::move(function))));
   }
   /// The same for a function that takes the arguments of any callback as they come.
   void bind_any_callback(const std::string &name, HostCall function) {
-    bind(name, false, {{}, std::move(function)}, true);
+    bind_function(name, false, {{}, std::move(function)}, true);
   }
   /// Binds what a captured function is on CUDA devices: void(cudaStream_t, …), buffers as pointers
   /// to device memory. It must put all its work on that stream.
   template <typename Function> void bind_captured(const std::string &name, Function function) {
-    bind(name, make_stream_function(std::function(std::move(function))));
+    bind_function(name, make_stream_function(std::function(std::move(function))));
   }
   /// What a captured function is on the host device: a function over spans and scalars.
   template <typename Function> void bind_host(const std::string &name, Function function) {
-    bind(name, true, make_host_function(std::function(std::move(function))));
+    bind_function(name, true, make_host_function(std::function(std::move(function))));
   }
   /// Binds an `@external` event to the caller's cudaEvent_t, which must outlive this instance's
   /// executables. Does nothing on the host device, whose launches are over when they return.
@@ -271,14 +344,18 @@ public:
   /// but for Error{Stopped}.
   EffectReport check_effects(const std::string &graph = "main");
 
+  const Program &program() const;
+  const Device &device() const;
+  /// A param's value: of an integer type std::int64_t or, where it does not fit, std::uint64_t.
+  Scalar param(const std::string &name) const;
+
 private:
-  struct State;
-  void bind(const std::string &name, bool is_captured, TypedHostCall function,
-            bool any_parameters = false);
-  void bind(const std::string &name, TypedStreamCall function);
+  void bind_function(const std::string &name, bool is_captured, TypedHostCall function,
+                     bool any_parameters = false);
+  void bind_function(const std::string &name, TypedStreamCall function);
   std::span<std::byte> host_bytes(const std::string &name, ScalarType type);
 
-  std::shared_ptr<State> state_;
+  std::shared_ptr<InstanceState> state_;
 };
 
 } // namespace cgrt

@@ -70,7 +70,7 @@ Current::~Current() {
 }
 
 Context::Context(int ordinal)
-    : primary_(ordinal), capability_(capability_of(ordinal)),
+    : primary_(ordinal), ordinal_(ordinal), capability_(capability_of(ordinal)),
       max_shared_bytes_(
           static_cast<std::size_t>(attribute(cudaDevAttrMaxSharedMemoryPerBlockOptin, ordinal))),
       multiprocessors_(attribute(cudaDevAttrMultiProcessorCount, ordinal)) {
@@ -94,6 +94,48 @@ Context::~Context() {
   const Current current = make_current(std::nothrow);
   check_in_destructor(cudaStreamDestroy(capture_stream_));
   check_in_destructor(cudaStreamDestroy(stream_));
+}
+
+namespace {
+
+/// After these, every call that uses the context fails.
+bool is_sticky(cudaError_t result) {
+  switch (result) {
+  case cudaErrorIllegalAddress:
+  case cudaErrorLaunchTimeout:
+  case cudaErrorAssert:
+  case cudaErrorHardwareStackError:
+  case cudaErrorIllegalInstruction:
+  case cudaErrorMisalignedAddress:
+  case cudaErrorInvalidAddressSpace:
+  case cudaErrorInvalidPc:
+  case cudaErrorLaunchFailure:
+  case cudaErrorECCUncorrectable:
+  case cudaErrorTensorMemoryLeak:
+  case cudaErrorContextIsDestroyed:
+  case cudaErrorExternalDevice:
+    return true;
+  default:
+    return false;
+  }
+}
+
+} // namespace
+
+void Context::fail(cudaError_t result, std::string_view call) const {
+  if (is_sticky(result)) {
+    const std::lock_guard lock(losing_);
+    if (!is_lost_) {
+      why_lost_ = std::string(cudaGetErrorString(result)) + " (" + cudaGetErrorName(result) + ")";
+      is_lost_.store(true, std::memory_order_release);
+    }
+  }
+  cuda::fail(result, call, {}, {});
+}
+
+void Context::refuse_lost() const {
+  throw Error(ErrorCode::Device, name_ + " is lost to this process since a launch ended with: " +
+                                     why_lost_ + "; start the process anew");
 }
 
 Capability capability_of(int ordinal) {

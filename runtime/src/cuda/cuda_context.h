@@ -8,8 +8,10 @@
 #include <cuda.h>
 
 #include <algorithm>
+#include <atomic>
 #include <cstddef>
 #include <cstdint>
+#include <mutex>
 #include <new>
 #include <string>
 
@@ -65,11 +67,19 @@ public:
   Context(const Context &) = delete;
   Context &operator=(const Context &) = delete;
 
-  [[nodiscard]] Current make_current() const { return Current(primary_); }
+  /// Error{Device} where the GPU has been lost: a kernel has failed in a way that leaves nothing of
+  /// the context usable (CUDA's "sticky" errors).
+  [[nodiscard]] Current make_current() const {
+    if (is_lost_.load(std::memory_order_acquire)) [[unlikely]] {
+      refuse_lost();
+    }
+    return Current(primary_);
+  }
   [[nodiscard]] Current make_current(std::nothrow_t tag) const noexcept { return {primary_, tag}; }
   cudaStream_t stream() const { return stream_; }
   /// For stream capture; stays, since libraries keep memory for each stream they have seen.
   cudaStream_t capture_stream() const { return capture_stream_; }
+  int ordinal() const { return ordinal_; }
   /// "cuda:0 NVIDIA H200"
   const std::string &name() const { return name_; }
   Capability capability() const { return capability_; }
@@ -80,16 +90,34 @@ public:
   std::uint64_t cooperative_blocks(int on_each) const {
     return static_cast<std::uint64_t>(on_each) * static_cast<std::uint64_t>(multiprocessors_);
   }
-  /// Queues the executable on stream(); this context is current. The driver's call, since the
-  /// runtime's does the same with a few tens of nanoseconds more around it.
-  void launch(cudaGraphExec_t executable) const {
-    check(as_runtime_error(graph_launch_(executable, stream_)), "cuGraphLaunch");
+  /// Queues the executable; this context is current. The driver's call, since the runtime's does
+  /// the same with a few tens of nanoseconds more around it.
+  void launch(cudaGraphExec_t executable, cudaStream_t stream) const {
+    const CUresult result = graph_launch_(executable, stream);
+    if (result != CUDA_SUCCESS) [[unlikely]] {
+      fail(as_runtime_error(result), "cuGraphLaunch");
+    }
+  }
+  /// Waits for what is on a stream; this context is current.
+  void finish(cudaStream_t stream) const {
+    const cudaError_t result = cudaStreamSynchronize(stream);
+    if (result != cudaSuccess) [[unlikely]] {
+      fail(result, "running the graph on " + name_);
+    }
   }
   /// The nearest priority that the GPU has.
   int priority(int wanted) const { return std::clamp(wanted, first_priority_, last_priority_); }
 
 private:
+  /// Notes whether the GPU is lost, and throws.
+  [[noreturn]] void fail(cudaError_t result, std::string_view call) const;
+  [[noreturn]] void refuse_lost() const;
+
   PrimaryContext primary_;
+  mutable std::atomic<bool> is_lost_ = false;
+  mutable std::string why_lost_; ///< written once, before is_lost_
+  mutable std::mutex losing_;
+  int ordinal_;
   std::string name_;
   Capability capability_;
   std::size_t max_shared_bytes_ = 0;

@@ -2,6 +2,7 @@
 #include "cuda/cuda_context.h"
 #include "cuda/cuda_event.h"
 #include "cuda/cuda_graph.h"
+#include "cuda/cuda_queue.h"
 #include "device.h"
 
 #include <algorithm>
@@ -67,7 +68,7 @@ public:
       check(cudaMemcpyAsync(destination, source, bytes, cudaMemcpyDefault, context_->stream()),
             "cudaMemcpyAsync");
     }
-    check(cudaStreamSynchronize(context_->stream()), "copying on " + context_->name());
+    context_->finish(context_->stream());
   }
 
   std::unique_ptr<LoadedCode> load(const format::Program &program) override {
@@ -84,6 +85,40 @@ public:
 
   std::unique_ptr<DeviceEvent> wrap_event(CUevent_st *event) override {
     return std::make_unique<CudaEvent>(context_, event);
+  }
+
+  std::unique_ptr<DeviceQueue> create_queue() override {
+    return std::make_unique<CudaQueue>(context_);
+  }
+
+  std::unique_ptr<DeviceQueue> wrap_queue(CUstream_st *stream) override {
+    return std::make_unique<CudaQueue>(context_, stream);
+  }
+
+  std::string why_not_usable(MemorySpace space, const std::byte *data, std::size_t bytes,
+                             bool mapped) const override {
+    const Current current = context_->make_current();
+    cudaPointerAttributes first = {};
+    cudaPointerAttributes last = {};
+    if (cudaPointerGetAttributes(&first, data) != cudaSuccess ||
+        cudaPointerGetAttributes(&last, data + bytes - 1) != cudaSuccess) {
+      static_cast<void>(cudaGetLastError()); // it is reported here and not the caller's
+      return "CUDA does not know it";
+    }
+    if (space == MemorySpace::Device) {
+      const bool is_device =
+          first.type == cudaMemoryTypeDevice || first.type == cudaMemoryTypeManaged;
+      return !is_device                ? "it is no device memory"
+             : first.type != last.type ? "not all of it is device memory"
+             : first.device != context_->ordinal() && first.type == cudaMemoryTypeDevice
+                 ? "it is memory of cuda:" + std::to_string(first.device)
+                 : "";
+    }
+    // Graphs copy pageable memory as early as in the launch call, and in bodies not at all.
+    if (first.type != cudaMemoryTypeHost || last.type != cudaMemoryTypeHost) {
+      return "it is not pinned; allocate it with cudaHostAlloc or give it to cudaHostRegister";
+    }
+    return mapped && first.devicePointer != data ? "it is not mapped into the GPU's addresses" : "";
   }
 
 private:

@@ -2,6 +2,7 @@
 
 #include "cuda/cuda_code.h"
 #include "cuda/cuda_event.h"
+#include "cuda/cuda_queue.h"
 
 #include <algorithm>
 
@@ -351,9 +352,16 @@ std::vector<cudaGraphNode_t> CudaGraph::places_of(const CudaGraph &graph,
   return found;
 }
 
-cudaGraphNodeParams CudaGraph::update_params(const NodeUpdate &update) {
-  const NodeLabel &label = labels_[update.node];
-  return std::visit([&](const auto &kind) { return node_params(kind, label); }, update.params);
+cudaGraphNodeParams CudaGraph::update_params(std::uint32_t node, const NodeParams &params) {
+  const NodeLabel &label = labels_[node];
+  if (const auto *kernel = std::get_if<KernelParams>(&params); kernel && kernel->cooperative) {
+    require_cooperative(*kernel, label);
+  }
+  return std::visit([&](const auto &kind) { return node_params(kind, label); }, params);
+}
+
+bool CudaGraph::is_enabled(std::uint32_t node) const {
+  return !std::binary_search(disabled_.begin(), disabled_.end(), node);
 }
 
 NodeLabel CudaGraph::label_in(const Clones &clones, cudaGraphNode_t wanted) const {
@@ -411,53 +419,59 @@ std::unique_ptr<DeviceExecutable> CudaGraph::instantiate() {
   disable_nodes(executable, {});
   // So that the first launch costs no more than the others.
   check(cudaGraphUpload(executable, context_->stream()), "cudaGraphUpload");
+  context_->finish(context_->stream()); // it may be launched on any stream
   return owner;
 }
 
 CudaExecutable::~CudaExecutable() {
   const Current current = context_->make_current(std::nothrow);
-  if (in_flight_) {
-    // Destroying it in flight is safe for CUDA, but what its nodes use may be freed next.
-    check_in_destructor(cudaStreamSynchronize(context_->stream()));
+  if (in_flight_ && !calls_.empty()) {
+    // Destroying it in flight is safe for CUDA, but it still makes these calls.
+    check_in_destructor(cudaStreamSynchronize(last_));
   }
   check_in_destructor(cudaGraphExecDestroy(executable_));
 }
 
-void CudaExecutable::launch() {
+void CudaExecutable::launch(DeviceQueue *queue) {
   const Current current = context_->make_current();
-  context_->launch(executable_);
+  last_ = queue == nullptr ? context_->stream() : static_cast<CudaQueue *>(queue)->stream();
+  context_->launch(executable_, last_);
   in_flight_ = true;
 }
 
-bool CudaExecutable::update(const DeviceGraph &entry, std::span<const NodeUpdate> updates) {
+std::uint32_t CudaExecutable::place(const DeviceGraph &entry, const DeviceGraph &graph,
+                                    std::uint32_t node) {
   const Current current = context_->make_current();
-  for (const NodeUpdate &update : updates) {
-    if (std::holds_alternative<CallbackParams>(update.params) ||
-        std::holds_alternative<CapturedParams>(update.params)) {
-      return false; // other arguments are another call
-    }
-    // Only its scratch memory changes.
-    auto &graph = const_cast<CudaGraph &>(static_cast<const CudaGraph &>(*update.graph));
-    cudaGraphNodeParams params = graph.update_params(update);
-    for (const cudaGraphNode_t node :
-         static_cast<const CudaGraph &>(entry).places_of(graph, update.node)) {
-      if (cudaGraphExecNodeSetParams(executable_, node, &params) != cudaSuccess ||
-          cudaGraphNodeSetEnabled(executable_, node, update.enabled ? 1 : 0) != cudaSuccess) {
-        static_cast<void>(cudaGetLastError()); // it stays as it was
-        return false;
-      }
+  auto &owner = const_cast<CudaGraph &>(static_cast<const CudaGraph &>(graph));
+  places_.push_back({&owner, node, owner.is_enabled(node),
+                     static_cast<const CudaGraph &>(entry).places_of(owner, node)});
+  return static_cast<std::uint32_t>(places_.size() - 1);
+}
+
+bool CudaExecutable::update(std::uint32_t place, const NodeParams &params, bool enabled) {
+  if (std::holds_alternative<CallbackParams>(params) ||
+      std::holds_alternative<CapturedParams>(params)) {
+    return false; // other arguments are another call
+  }
+  const Current current = context_->make_current();
+  Place &where = places_[place];
+  cudaGraphNodeParams cuda_params = where.graph->update_params(where.node, params);
+  for (const cudaGraphNode_t node : where.nodes) {
+    if (cudaGraphExecNodeSetParams(executable_, node, &cuda_params) != cudaSuccess ||
+        (enabled != where.enabled &&
+         cudaGraphNodeSetEnabled(executable_, node, enabled ? 1 : 0) != cudaSuccess)) {
+      static_cast<void>(cudaGetLastError()); // it is made anew
+      return false;
     }
   }
+  where.enabled = enabled;
   return true;
 }
 
 void CudaExecutable::wait() {
   const Current current = context_->make_current();
   in_flight_ = false;
-  const cudaError_t result = cudaStreamSynchronize(context_->stream());
-  if (result != cudaSuccess) {
-    fail(result, "running the graph on " + context_->name(), {}, {});
-  }
+  context_->finish(context_->stream());
 }
 
 } // namespace cgrt::cuda

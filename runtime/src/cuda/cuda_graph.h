@@ -28,8 +28,9 @@ public:
   cudaGraph_t handle() const { return graph_; }
   /// The CUDA node of each place where a node of `graph` stands in an executable of this graph.
   std::vector<cudaGraphNode_t> places_of(const CudaGraph &graph, std::uint32_t node) const;
-  /// Of a node of this graph.
-  cudaGraphNodeParams update_params(const NodeUpdate &update);
+  /// New ones of a node of this graph; they are valid until the next call.
+  cudaGraphNodeParams update_params(std::uint32_t node, const NodeParams &params);
+  bool is_enabled(std::uint32_t node) const; ///< as it was added
 
   /// Whom CUDA means by a node of this graph or of a child in it; nobody where it is none.
   NodeLabel label_of(cudaGraphNode_t node) const;
@@ -104,15 +105,27 @@ public:
   CudaExecutable(const CudaExecutable &) = delete;
   CudaExecutable &operator=(const CudaExecutable &) = delete;
 
-  void launch() override;
-  bool update(const DeviceGraph &entry, std::span<const NodeUpdate> updates) override;
+  void launch(DeviceQueue *queue) override;
+  std::uint32_t place(const DeviceGraph &entry, const DeviceGraph &graph,
+                      std::uint32_t node) override;
+  bool update(std::uint32_t place, const NodeParams &params, bool enabled) override;
+  void report() override {}
   void wait() override;
 
 private:
+  struct Place {
+    CudaGraph *graph; ///< only its scratch memory changes
+    std::uint32_t node;
+    bool enabled;
+    std::vector<cudaGraphNode_t> nodes;
+  };
+
   std::shared_ptr<const Context> context_;
   cudaGraphExec_t executable_;
   std::vector<CallbackParams> calls_; ///< that its host nodes make
-  bool in_flight_ = false;            ///< launched and not waited for
+  std::vector<Place> places_;
+  cudaStream_t last_ = nullptr; ///< where it was launched
+  bool in_flight_ = false;      ///< launched and not waited for here
 };
 
 } // namespace cgrt::cuda

@@ -57,6 +57,14 @@ std::unique_ptr<DeviceEvent> HostDevice::wrap_event(CUevent_st * /*event*/) {
   return std::make_unique<HostEvent>(); // a launch is over when it returns: nobody waits for it
 }
 
+std::unique_ptr<DeviceQueue> HostDevice::create_queue() {
+  return std::make_unique<HostQueue>();
+}
+
+std::unique_ptr<DeviceQueue> HostDevice::wrap_queue(CUstream_st * /*stream*/) {
+  return create_queue();
+}
+
 std::unique_ptr<DeviceBackend> make_host_device(const HostDeviceOptions &options) {
   return std::make_unique<HostDevice>(options);
 }

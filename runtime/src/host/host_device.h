@@ -19,6 +19,11 @@ public:
   std::unique_ptr<DeviceGraph> create_graph() override;
   std::unique_ptr<DeviceEvent> create_event() override;
   std::unique_ptr<DeviceEvent> wrap_event(CUevent_st *event) override;
+  std::unique_ptr<DeviceQueue> create_queue() override;
+  std::unique_ptr<DeviceQueue> wrap_queue(CUstream_st *stream) override;
+  std::string why_not_usable(MemorySpace, const std::byte *, std::size_t, bool) const override {
+    return {}; // whatever the process may touch
+  }
 
 private:
   std::uint64_t seed_;

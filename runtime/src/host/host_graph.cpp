@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cstring>
 #include <map>
+#include <mutex>
 #include <queue>
 #include <utility>
 
@@ -99,11 +100,12 @@ HostExecutable::HostExecutable(KernelRunner &kernels, std::uint64_t seed,
     : kernels_(kernels), random_(seed), nodes_(std::move(nodes)),
       conditions_(std::move(conditions)) {}
 
-void HostExecutable::launch() {
+void HostExecutable::launch(DeviceQueue * /*queue*/) {
   if (error_) {
     return;
   }
   try {
+    const std::lock_guard lock(kernels_.mutex());
     // For all kernels at once: installing them takes longer than a small kernel.
     const FaultHandlers handlers;
     const SignalStack stack;
@@ -118,33 +120,41 @@ void HostExecutable::launch() {
 
 namespace {
 
-using Updates = std::map<std::pair<const DeviceGraph *, std::uint32_t>, const NodeUpdate *>;
+using Places = std::map<std::pair<const DeviceGraph *, std::uint32_t>, std::vector<HostNode *>>;
 
-void update_nodes(std::vector<HostNode> &nodes, const Updates &updates) {
+void find_places(std::vector<HostNode> &nodes, Places &places) {
   for (HostNode &node : nodes) {
-    const auto update = updates.find({node.graph, node.index});
-    if (update != updates.end()) {
-      node.params = update->second->params;
-      node.enabled = update->second->enabled;
-    }
+    places[{node.graph, node.index}].push_back(&node);
     for (std::vector<HostNode> &body : node.bodies) {
-      update_nodes(body, updates);
+      find_places(body, places);
     }
   }
 }
 
 } // namespace
 
-bool HostExecutable::update(const DeviceGraph & /*entry*/, std::span<const NodeUpdate> updates) {
-  Updates wanted;
-  for (const NodeUpdate &update : updates) {
-    wanted.emplace(std::pair(update.graph, update.node), &update);
+std::uint32_t HostExecutable::place(const DeviceGraph & /*entry*/, const DeviceGraph &graph,
+                                    std::uint32_t node) {
+  if (numbers_.empty()) {
+    Places places;
+    find_places(nodes_, places);
+    for (auto &[who, where] : places) {
+      numbers_.emplace(who, static_cast<std::uint32_t>(places_.size()));
+      places_.push_back(std::move(where));
+    }
   }
-  update_nodes(nodes_, wanted);
+  return numbers_.at({&graph, node});
+}
+
+bool HostExecutable::update(std::uint32_t place, const NodeParams &params, bool enabled) {
+  for (HostNode *node : places_[place]) {
+    node->params = params;
+    node->enabled = enabled;
+  }
   return true;
 }
 
-void HostExecutable::wait() {
+void HostExecutable::report() {
   if (error_) {
     std::rethrow_exception(std::exchange(error_, nullptr));
   }

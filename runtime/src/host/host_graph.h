@@ -1,6 +1,6 @@
-// Graphs on the host device. An executable runs its nodes one at a time, each time the next one
-// drawn at random from those whose dependencies are done: any topological order can come up, so a
-// missing edge shows as a wrong value. The draws follow from the seed alone.
+// Graphs on the host device. An executable runs its nodes one at a time, in an order drawn at
+// random from all that the edges allow, so that a missing edge shows as a wrong value. The draws
+// follow from the seed alone.
 #pragma once
 
 #include "device.h"
@@ -10,8 +10,10 @@
 #include <cstdint>
 #include <deque>
 #include <exception>
+#include <map>
 #include <memory>
 #include <random>
+#include <utility>
 #include <vector>
 
 namespace cgrt {
@@ -47,6 +49,13 @@ struct HostNode {
   /// What it was added as.
   const DeviceGraph *graph = nullptr;
   std::uint32_t index = 0;
+};
+
+/// A launch is over when its call returns, so that everything is in order.
+class HostQueue : public DeviceQueue {
+public:
+  void follow(DeviceQueue &) override {}
+  void wait() override {}
 };
 
 class HostGraph : public DeviceGraph {
@@ -86,9 +95,12 @@ public:
                  std::deque<HostCondition> conditions);
 
   /// Runs the whole graph. After a failure nothing runs until wait() has reported it.
-  void launch() override;
-  bool update(const DeviceGraph &entry, std::span<const NodeUpdate> updates) override;
-  void wait() override;
+  void launch(DeviceQueue *queue) override;
+  std::uint32_t place(const DeviceGraph &entry, const DeviceGraph &graph,
+                      std::uint32_t node) override;
+  bool update(std::uint32_t place, const NodeParams &params, bool enabled) override;
+  void report() override;
+  void wait() override { report(); }
 
 private:
   void run_in_random_order(const std::vector<HostNode> &nodes);
@@ -108,6 +120,8 @@ private:
   std::mt19937_64 random_;
   std::vector<HostNode> nodes_;
   std::deque<HostCondition> conditions_;
+  std::map<std::pair<const DeviceGraph *, std::uint32_t>, std::uint32_t> numbers_; ///< of places
+  std::vector<std::vector<HostNode *>> places_;
   std::exception_ptr error_;
 };
 

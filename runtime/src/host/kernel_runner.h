@@ -6,6 +6,7 @@
 #include "host/thread_pool.h"
 
 #include <cstdint>
+#include <mutex>
 #include <vector>
 
 namespace cgrt {
@@ -20,7 +21,11 @@ public:
   /// holds a FaultHandlers and a SignalStack, which serve all kernels of a graph.
   void run(const KernelParams &params, bool backwards);
 
+  /// Held for a whole launch: the threads serve one at a time.
+  std::mutex &mutex() { return mutex_; }
+
 private:
+  std::mutex mutex_;
   ThreadPool pool_;
   std::vector<BlockRunner> runners_; ///< one for each worker
 };

@@ -1,0 +1,141 @@
+// What an Instance holds.
+#pragma once
+
+#include "bindings.h"
+#include "dependents.h"
+#include "device.h"
+#include "executable_state.h"
+#include "format/program.h"
+#include "graph_builder.h"
+#include "launch_order.h"
+#include "parameters.h"
+
+#include <cgrt/cgrt.h>
+
+#include <map>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <vector>
+
+namespace cgrt {
+
+/// The memory of one buffer.
+struct BufferMemory {
+  BufferView view;
+  std::unique_ptr<Memory> own; ///< none where the caller has bound some
+  std::shared_ptr<void> owner; ///< of what the caller has bound, if it is to be kept
+  std::size_t capacity = 0;    ///< bytes of what the caller has bound
+  bool bound = false;          ///< the caller has bound some
+  bool missing = false;        ///< and taken it away again
+};
+
+/// Members are destroyed from the last to the first: memory and code before their device.
+struct InstanceState {
+  InstanceState(const Program &given_program, const Device &given_device,
+                const std::map<std::string, Scalar> &params);
+  ~InstanceState();
+  InstanceState(const InstanceState &) = delete;
+  InstanceState &operator=(const InstanceState &) = delete;
+
+  const format::Program &contents() const { return program.contents(); }
+  GraphBuilder builder() const {
+    return {contents(), parameters, placed, *code, bindings, placeholder->data()};
+  }
+  const Dependents &dependents() {
+    if (!dependents_) {
+      dependents_ = std::make_unique<Dependents>(contents());
+    }
+    return *dependents_;
+  }
+
+  /// The view of a buffer with the parameters now; Error{InvalidValue} where a dimension is not
+  /// legal.
+  BufferView view_of(format::BufferId buffer) const;
+  std::unique_ptr<Memory> allocate(format::BufferId buffer, const BufferView &view) const;
+  /// The index of a buffer that the caller may touch.
+  std::size_t find(const std::string &name) const;
+  format::GraphId find_graph(const std::string &name) const;
+
+  std::uint32_t *signal(format::BufferId signals, std::uint32_t index) const {
+    return reinterpret_cast<std::uint32_t *>(buffers[signals.index].own->data()) + index;
+  }
+  /// What the graph's loops report, and how they are asked to stop.
+  void add_signals(ExecutableState &to) const;
+
+  /// What is new of an executable that is made anew.
+  struct Made {
+    BuiltGraphs built;
+    std::unique_ptr<DeviceExecutable> executable;
+    BuildTimes times;
+  };
+  /// Builds and instantiates the executable's graph.
+  Made made(const ExecutableState &executable) const;
+  void install(Made made, ExecutableState &executable) const;
+
+  /// Everything that a graph's nodes use from outside must be bound: functions and events.
+  void require_bindings(format::GraphId graph) const;
+  /// Error{Usage} where the graph uses a buffer that has been unbound.
+  void require_memory(format::GraphId graph) const;
+  /// The events of a graph that cgrt can take times of.
+  std::vector<std::shared_ptr<DeviceEvent>> timers_of(format::GraphId graph) const;
+  /// Error{Usage} where there is no such function or its parameters are others.
+  format::CallableId function(const std::string &name, format::CallableKind kind,
+                              const std::vector<CallParameter> *parameters_given) const;
+
+  /// Takes other bindings and makes the executables anew that have a node for which `is_user(node)`
+  /// holds. Where that fails, everything stays as it was.
+  template <typename IsUser> void rebind(Bindings others, const IsUser &is_user);
+  void rebind(format::CallableId function, Bindings::Function bound);
+
+  /// The executables that are still there.
+  std::vector<std::shared_ptr<ExecutableState>> alive() const;
+
+  Program program;
+  Device device;
+  Parameters parameters;
+  std::unique_ptr<LoadedCode> code;
+  std::vector<BufferMemory> buffers; ///< parallel to the program's
+  std::vector<PlacedBuffer> placed;  ///< likewise
+  std::size_t unbound = 0;           ///< buffers that have no memory
+  Bindings bindings;
+  std::unique_ptr<Memory> placeholder;
+  std::vector<std::weak_ptr<ExecutableState>> executables;
+  LaunchOrder order;
+  /// Memory that launches in flight may use, but no later ones.
+  std::vector<BufferMemory> retired;
+  std::mutex mutex; ///< held by every call
+
+private:
+  void require_function(format::CallableId id, const format::Node &node) const;
+  void require_event(format::EventId id, const format::Node &node) const;
+
+  std::unique_ptr<Dependents> dependents_; ///< made for the first update
+};
+
+template <typename IsUser> void InstanceState::rebind(Bindings others, const IsUser &is_user) {
+  std::swap(bindings, others); // the old ones stay until no executable uses them
+  std::vector<std::pair<std::shared_ptr<ExecutableState>, Made>> all;
+  try {
+    for (const auto &executable : alive()) {
+      bool uses = false;
+      format::for_each_node_in(contents(), executable->graph,
+                               [&](const format::Node &node) { uses = uses || is_user(node); });
+      if (uses) {
+        Made anew = made(*executable);
+        all.emplace_back(executable, std::move(anew));
+      }
+    }
+  } catch (...) {
+    std::swap(bindings, others);
+    throw;
+  }
+  for (auto &[executable, anew] : all) {
+    install(std::move(anew), *executable);
+  }
+}
+
+/// "f32[4, 2]"
+std::string type_and_shape(const BufferView &view);
+
+} // namespace cgrt
