@@ -105,6 +105,7 @@ cgc::CompileOptions compile_options(const CommandLine &line) {
   if (line.architectures.getNumOccurrences() != 0) {
     options.architectures.assign(line.architectures.begin(), line.architectures.end());
   }
+  options.verify_order = line.verify_order;
   options.print_after_all = line.print_after_all;
   options.time_passes = line.time_passes;
   options.colors = llvm::sys::Process::StandardErrHasColors();
