@@ -51,6 +51,9 @@ public:
     if (llvm::sys::fs::is_directory(file.path)) {
       return failure(file.path, std::make_error_code(std::errc::is_a_directory));
     }
+    if (file.path.empty()) {
+      return failure(file.path, std::make_error_code(std::errc::no_such_file_or_directory));
+    }
     auto temporary = llvm::sys::fs::TempFile::create(file.path + ".%%%%%%%%");
     if (!temporary) {
       return failure(file.path, llvm::errorToErrorCode(temporary.takeError()));
