@@ -1,4 +1,5 @@
 # Settings that every target shares, and helpers the folders use.
+include(GNUInstallDirs)
 set(CMAKE_CXX_STANDARD 20)
 set(CMAKE_CXX_STANDARD_REQUIRED ON)
 set(CMAKE_CXX_EXTENSIONS OFF)
@@ -20,6 +21,19 @@ endif()
 add_library(cgraph_warnings INTERFACE)
 target_compile_options(cgraph_warnings INTERFACE -Wall -Wextra -Wpedantic -Wshadow -Wconversion
                                                  -Wno-sign-conversion -Werror)
+
+# cgraph_link_bundled(TARGET PATH...): TARGET links these archives, copies of which are installed
+# beside it, so that its users need not have them.
+function(cgraph_link_bundled target)
+  set(folder ${CMAKE_INSTALL_LIBDIR}/cgrt)
+  foreach(path ${ARGN})
+    get_filename_component(name ${path} NAME)
+    file(REAL_PATH ${path} file)
+    install(FILES ${file} RENAME ${name} DESTINATION ${folder})
+    target_link_libraries(${target} INTERFACE
+      $<BUILD_INTERFACE:${path}> $<INSTALL_INTERFACE:$<INSTALL_PREFIX>/${folder}/${name}>)
+  endforeach()
+endfunction()
 
 # cgraph_embed(TARGET NAME FILE...): a C++ source in TARGET that defines, for each file,
 #   extern const std::string_view NAME_<file name with _ for . and ->;

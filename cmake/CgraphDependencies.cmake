@@ -40,6 +40,6 @@ find_library(CGRAPH_LLVM_DEMANGLE libLLVMDemangle.a PATHS ${LLVM_LIBRARY_DIRS} N
 find_library(CGRAPH_ZLIB libz.a REQUIRED)
 find_library(CGRAPH_TINFO libtinfo.a REQUIRED)
 add_library(cgraph_llvm_support INTERFACE)
-target_link_libraries(cgraph_llvm_support INTERFACE
-  ${CGRAPH_LLVM_SUPPORT} ${CGRAPH_LLVM_DEMANGLE} ${CGRAPH_ZLIB} ${CGRAPH_TINFO} Threads::Threads
-  ${CMAKE_DL_LIBS})
+cgraph_link_bundled(cgraph_llvm_support
+  ${CGRAPH_LLVM_SUPPORT} ${CGRAPH_LLVM_DEMANGLE} ${CGRAPH_ZLIB} ${CGRAPH_TINFO})
+target_link_libraries(cgraph_llvm_support INTERFACE Threads::Threads ${CMAKE_DL_LIBS})

@@ -131,7 +131,14 @@ llvm::Expected<FileId> SourceFiles::open(const std::string &path) {
     return unusable(path, "line " + std::to_string(before.line_of(end)) + ", column " +
                               std::to_string(before.column_of(end)) + ": " + bad->what);
   }
+  add_input(path);
   return add(path, *raw);
+}
+
+void SourceFiles::add_input(const std::string &path) {
+  if (std::find(inputs_.begin(), inputs_.end(), path) == inputs_.end()) {
+    inputs_.push_back(path);
+  }
 }
 
 FileId SourceFiles::add(std::string name, std::string_view text) {

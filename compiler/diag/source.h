@@ -63,12 +63,17 @@ public:
 
   const SourceFile &operator[](FileId id) const { return files_[id.index]; }
   std::size_t size() const { return files_.size(); }
+  /// Notes a file that something else than open() has read.
+  void add_input(const std::string &path);
+  /// The paths of what has been read from disk, each once, in order.
+  const std::vector<std::string> &inputs() const { return inputs_; }
   std::string_view text(const SourceRange &range) const;
   Place place(const SourceRange &range) const;
   SourceRange line(FileId file, std::uint32_t line) const;
 
 private:
   std::deque<SourceFile> files_;
+  std::vector<std::string> inputs_;
 };
 
 } // namespace cgc

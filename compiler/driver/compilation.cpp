@@ -8,6 +8,7 @@
 #include "ir/lower.h"
 #include "ir/read.h"
 #include "kernels/file_scope.h"
+#include "kernels/included_files.h"
 #include "kernels/kernel_compiler.h"
 #include "parse/modules.h"
 #include "passes/pass.h"
@@ -17,6 +18,7 @@
 #include "format/bundle.h"
 
 #include <llvm/Support/ErrorHandling.h>
+#include <llvm/Support/raw_ostream.h>
 
 #include <algorithm>
 
@@ -76,7 +78,7 @@ private:
       verify_after(pass.name, module);
     }
     if (diagnostics_.has_errors()) {
-      return {CompileStatus::InputErrors, ""};
+      return {CompileStatus::InputErrors, "", {}};
     }
 
     return finish(module);
@@ -96,7 +98,7 @@ private:
       return fail(CompileStatus::InputErrors, file.takeError());
     }
     auto module = timer_.time("parse", [&] { return read_ir(files_, *file, diagnostics_); });
-    return module ? finish(*module) : CompileResult{CompileStatus::InputErrors, ""};
+    return module ? finish(*module) : CompileResult{CompileStatus::InputErrors, "", {}};
   }
 
   /// The product, from the finished IR.
@@ -107,7 +109,7 @@ private:
       check_blocks(unit, diagnostics_); // which compile_kernels() does, too
     }
     if (diagnostics_.has_errors()) {
-      return {CompileStatus::InputErrors, ""};
+      return {CompileStatus::InputErrors, "", {}};
     }
     switch (options_.emit) {
     case Emit::Ast:
@@ -133,9 +135,10 @@ private:
       diagnostics_.promote_warnings();
     }
     if (diagnostics_.has_errors()) {
-      return {failure_status(), ""};
+      return {failure_status(), "", {}};
     }
-    return {CompileStatus::Done, std::move(output)};
+    add_included_files(files_);
+    return {CompileStatus::Done, std::move(output), files_.inputs()};
   }
 
   /// Whose fault it is: the input's, unless every error is of the command line or the machine.
@@ -152,7 +155,7 @@ private:
 
   CompileResult fail(CompileStatus status, llvm::Error error) {
     messages_ << "error: " << llvm::toString(std::move(error)) << "\n";
-    return {status, ""};
+    return {status, "", {}};
   }
 
   /// A program that breaks a rule here is a bug of the compiler, not of its input.
@@ -199,6 +202,11 @@ private:
 
 CompileResult compile(const CompileOptions &options, llvm::raw_ostream &messages) {
   return Compilation(options, messages).run();
+}
+
+CompileResult compile(const CompileOptions &options, std::string &messages) {
+  llvm::raw_string_ostream stream(messages);
+  return compile(options, stream);
 }
 
 } // namespace cgc

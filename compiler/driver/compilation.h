@@ -1,11 +1,13 @@
 // The compiler as a function: a .cgraph or .cgir file in, one product out.
 #pragma once
 
-#include <llvm/Support/raw_ostream.h>
-
 #include <cstdint>
 #include <string>
 #include <vector>
+
+namespace llvm {
+class raw_ostream; // declared alone, so that users of the header need no LLVM
+}
 
 namespace cgc {
 
@@ -36,9 +38,15 @@ enum class CompileStatus : std::uint8_t { Done, InputErrors, WrongUsage, Machine
 struct CompileResult {
   CompileStatus status = CompileStatus::Done;
   std::string output; ///< the bundle's bytes or the text; empty unless Done
+  /// The files that the output was made from, what kernels include from their folders among them.
+  /// Standard modules and system headers are not.
+  std::vector<std::string> inputs;
 };
 
 /// Writes diagnostics to `messages` and touches no file but the inputs.
 CompileResult compile(const CompileOptions &options, llvm::raw_ostream &messages);
+
+/// The same; appends to a string.
+CompileResult compile(const CompileOptions &options, std::string &messages);
 
 } // namespace cgc

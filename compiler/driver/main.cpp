@@ -1,11 +1,19 @@
 // cgc: the command line of the compiler.
 #include "driver/compilation.h"
+#include "emit/dependency_file.h"
 #include "emit/output_file.h"
 
+#include <llvm/ADT/SmallString.h>
 #include <llvm/Support/CommandLine.h>
 #include <llvm/Support/FileSystem.h>
 #include <llvm/Support/Path.h>
 #include <llvm/Support/Process.h>
+#include <llvm/Support/raw_ostream.h>
+
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
 
 namespace {
 
@@ -44,6 +52,12 @@ struct CommandLine {
                                 cl::desc("The value of a file-scope const")};
   cl::list<std::string> include_folders{"I", cl::Prefix, cl::value_desc("DIR"), cl::cat(category),
                                         cl::desc("A folder to look for imports in")};
+  cl::opt<bool> dependencies{
+      "MD", cl::cat(category),
+      cl::desc("Write a makefile's rule that names the files that the output was made from")};
+  cl::opt<std::string> dependency_file{
+      "MF", cl::Prefix, cl::value_desc("FILE"), cl::cat(category),
+      cl::desc("Where -MD writes (default: the output with the extension .d)")};
   cl::opt<bool> werror{"Werror", cl::cat(category), cl::desc("Make errors of warnings")};
   cl::opt<bool> verify_order{
       "verify-order", cl::cat(category),
@@ -62,6 +76,19 @@ std::string output_path(const CommandLine &line) {
   return line.emit == cgc::Emit::Bundle ? llvm::sys::path::stem(line.input).str() + ".cgb" : "-";
 }
 
+/// Where -MD writes.
+std::optional<std::string> dependency_path(const CommandLine &line, llvm::StringRef output) {
+  if (!line.dependencies) {
+    return std::nullopt;
+  }
+  if (line.dependency_file.getNumOccurrences() != 0) {
+    return line.dependency_file;
+  }
+  llvm::SmallString<256> path(output);
+  llvm::sys::path::replace_extension(path, ".d");
+  return path.str().str();
+}
+
 int usage_error(const llvm::Twine &message) {
   llvm::errs() << "cgc: error: " << message << "\n";
   return wrong_usage;
@@ -78,36 +105,73 @@ cgc::CompileOptions compile_options(const CommandLine &line) {
   if (line.architectures.getNumOccurrences() != 0) {
     options.architectures.assign(line.architectures.begin(), line.architectures.end());
   }
+  options.verify_order = line.verify_order;
   options.print_after_all = line.print_after_all;
   options.time_passes = line.time_passes;
   options.colors = llvm::sys::Process::StandardErrHasColors();
   return options;
 }
 
-int run(const CommandLine &line) {
-  const std::string path = output_path(line);
+/// What is wrong with the names of the outputs, or nothing.
+std::string check_outputs(const CommandLine &line, const std::string &output,
+                          const std::optional<std::string> &dependencies) {
+  const auto replaces_input = [&line](const std::string &path) {
+    return path != "-" && llvm::sys::fs::equivalent(path, line.input);
+  };
   if (line.emit == cgc::Emit::Check && line.output.getNumOccurrences() != 0) {
-    return usage_error("--emit=check writes nothing; leave out -o");
+    return "--emit=check writes nothing; leave out -o";
   }
-  if (path == "-" && line.emit == cgc::Emit::Bundle &&
+  if (line.dependency_file.getNumOccurrences() != 0 && !line.dependencies) {
+    return "-MF names the file that -MD writes; give -MD, too";
+  }
+  if (dependencies && (output == "-" || line.emit == cgc::Emit::Check)) {
+    return "-MD describes an output file; name one with -o";
+  }
+  if (dependencies == output) {
+    return "-MD would replace the output '" + output + "'; name another file with -MF";
+  }
+  if (output == "-" && line.emit == cgc::Emit::Bundle &&
       llvm::sys::Process::StandardOutIsDisplayed()) {
-    return usage_error("a bundle is not written to a terminal; name a file with -o");
+    return "a bundle is not written to a terminal; name a file with -o";
   }
-  if (path != "-" && llvm::sys::fs::equivalent(path, line.input)) {
-    return usage_error("the output would replace the input '" + line.input + "'");
+  if (replaces_input(output) || (dependencies && replaces_input(*dependencies))) {
+    return "the output would replace the input '" + line.input + "'";
+  }
+  return "";
+}
+
+llvm::Error write(const cgc::CompileResult &result, const std::string &output,
+                  const std::optional<std::string> &dependencies) {
+  std::vector<cgc::OutputFile> files = {{output, result.output}};
+  std::string rule;
+  if (dependencies) {
+    auto made = cgc::dependency_rule(output, result.inputs);
+    if (!made) {
+      return made.takeError();
+    }
+    rule = std::move(*made);
+    files.push_back({*dependencies, rule});
+  }
+  return cgc::write_outputs(files);
+}
+
+int run(const CommandLine &line) {
+  const std::string output = output_path(line);
+  const std::optional<std::string> dependencies = dependency_path(line, output);
+  if (const std::string wrong = check_outputs(line, output, dependencies); !wrong.empty()) {
+    return usage_error(wrong);
   }
   const cgc::CompileResult result = cgc::compile(compile_options(line), llvm::errs());
   if (result.status != cgc::CompileStatus::Done || line.emit == cgc::Emit::Check) {
     return static_cast<int>(result.status);
   }
   int status = 0;
-  llvm::handleAllErrors(
-      cgc::write_output(path, result.output), [&](const llvm::StringError &error) {
-        llvm::errs() << "cgc: error: " << error.getMessage() << "\n";
-        const std::error_code code = error.convertToErrorCode();
-        const bool machine = code == std::errc::no_space_on_device || code == std::errc::io_error;
-        status = machine ? machine_failed : wrong_usage;
-      });
+  llvm::handleAllErrors(write(result, output, dependencies), [&](const llvm::StringError &error) {
+    llvm::errs() << "cgc: error: " << error.getMessage() << "\n";
+    const std::error_code code = error.convertToErrorCode();
+    const bool machine = code == std::errc::no_space_on_device || code == std::errc::io_error;
+    status = machine ? machine_failed : wrong_usage;
+  });
   return status;
 }
 

@@ -3,6 +3,10 @@
 #include <llvm/Support/FileSystem.h>
 #include <llvm/Support/raw_ostream.h>
 
+#include <optional>
+#include <utility>
+#include <vector>
+
 namespace cgc {
 
 namespace {
@@ -40,33 +44,79 @@ llvm::Error write_in_place(const std::string &path, std::string_view contents) {
   return error ? failure(path, error) : llvm::Error::success();
 }
 
+/// A temporary file, written, which goes unless it is kept.
+class StagedFile {
+public:
+  static llvm::Expected<StagedFile> write(const OutputFile &file) {
+    if (llvm::sys::fs::is_directory(file.path)) {
+      return failure(file.path, std::make_error_code(std::errc::is_a_directory));
+    }
+    if (file.path.empty()) {
+      return failure(file.path, std::make_error_code(std::errc::no_such_file_or_directory));
+    }
+    auto temporary = llvm::sys::fs::TempFile::create(file.path + ".%%%%%%%%");
+    if (!temporary) {
+      return failure(file.path, llvm::errorToErrorCode(temporary.takeError()));
+    }
+    StagedFile staged(file.path, std::move(*temporary));
+    llvm::raw_fd_ostream out(staged.temporary_->FD, /*shouldClose=*/false);
+    out << llvm::StringRef(file.contents.data(), file.contents.size());
+    out.flush();
+    const std::error_code error = out.error();
+    out.clear_error();
+    if (error) {
+      return failure(file.path, error);
+    }
+    return staged;
+  }
+
+  StagedFile(StagedFile &&other) noexcept
+      : path_(std::move(other.path_)), temporary_(std::exchange(other.temporary_, std::nullopt)) {}
+  StagedFile &operator=(StagedFile &&) = delete;
+  ~StagedFile() {
+    if (temporary_) {
+      llvm::consumeError(temporary_->discard());
+    }
+  }
+
+  llvm::Error keep() {
+    llvm::sys::fs::TempFile temporary = std::move(*std::exchange(temporary_, std::nullopt));
+    if (llvm::Error kept = temporary.keep(path_)) {
+      return failure(path_, llvm::errorToErrorCode(std::move(kept)));
+    }
+    return llvm::Error::success();
+  }
+
+private:
+  StagedFile(std::string path, llvm::sys::fs::TempFile temporary)
+      : path_(std::move(path)), temporary_(std::move(temporary)) {}
+
+  std::string path_;
+  std::optional<llvm::sys::fs::TempFile> temporary_;
+};
+
 } // namespace
 
-llvm::Error write_output(const std::string &path, std::string_view contents) {
-  if (path == "-") {
-    return write_standard_output(contents);
+llvm::Error write_outputs(llvm::ArrayRef<OutputFile> files) {
+  std::vector<StagedFile> staged;
+  for (const OutputFile &file : files) {
+    if (file.path == "-" || is_special(file.path)) {
+      if (llvm::Error error = file.path == "-" ? write_standard_output(file.contents)
+                                               : write_in_place(file.path, file.contents)) {
+        return error;
+      }
+      continue;
+    }
+    auto temporary = StagedFile::write(file);
+    if (!temporary) {
+      return temporary.takeError();
+    }
+    staged.push_back(std::move(*temporary));
   }
-  if (llvm::sys::fs::is_directory(path)) {
-    return failure(path, std::make_error_code(std::errc::is_a_directory));
-  }
-  if (is_special(path)) {
-    return write_in_place(path, contents);
-  }
-  auto temporary = llvm::sys::fs::TempFile::create(path + ".%%%%%%%%");
-  if (!temporary) {
-    return failure(path, llvm::errorToErrorCode(temporary.takeError()));
-  }
-  llvm::raw_fd_ostream out(temporary->FD, /*shouldClose=*/false);
-  out << llvm::StringRef(contents.data(), contents.size());
-  out.flush();
-  const std::error_code error = out.error();
-  out.clear_error();
-  if (error) {
-    llvm::consumeError(temporary->discard());
-    return failure(path, error);
-  }
-  if (llvm::Error kept = temporary->keep(path)) {
-    return failure(path, llvm::errorToErrorCode(std::move(kept)));
+  for (StagedFile &file : staged) {
+    if (llvm::Error error = file.keep()) {
+      return error;
+    }
   }
   return llvm::Error::success();
 }

@@ -1,6 +1,7 @@
 // Output files that are whole or not there.
 #pragma once
 
+#include <llvm/ADT/ArrayRef.h>
 #include <llvm/Support/Error.h>
 
 #include <string>
@@ -8,8 +9,13 @@
 
 namespace cgc {
 
-/// Writes to a temporary file beside `path`, then renames it; "-" writes to standard output. On an
-/// error, which says why, `path` is as it was.
-llvm::Error write_output(const std::string &path, std::string_view contents);
+struct OutputFile {
+  std::string path; ///< "-" is standard output
+  std::string_view contents;
+};
+
+/// Writes each to a temporary file beside its path; once all are written, renames them. On an
+/// error, which says why, what could not be written is as it was.
+llvm::Error write_outputs(llvm::ArrayRef<OutputFile> files);
 
 } // namespace cgc

@@ -185,6 +185,7 @@ private:
         return false;
       }
       body.bytes = (*buffer)->getBuffer().str();
+      files_.add_input(file);
       return true;
     }
     const std::string key = identity(file);

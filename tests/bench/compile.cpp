@@ -156,10 +156,9 @@ public:
     options.emit = emit;
     options.target = cgc::Target::Host;
     std::string messages;
-    llvm::raw_string_ostream out(messages);
-    cgc::CompileResult result = cgc::compile(options, out);
+    cgc::CompileResult result = cgc::compile(options, messages);
     if (result.status != cgc::CompileStatus::Done) {
-      throw std::runtime_error(out.str());
+      throw std::runtime_error(messages);
     }
     return std::move(result.output);
   }

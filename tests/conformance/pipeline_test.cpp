@@ -43,10 +43,9 @@ protected:
     options.target = is_host() ? cgc::Target::Host : cgc::Target::Cuda;
     options.architectures = {target()};
     std::string messages;
-    llvm::raw_string_ostream out(messages);
-    const cgc::CompileResult result = cgc::compile(options, out);
+    const cgc::CompileResult result = cgc::compile(options, messages);
     if (result.status != cgc::CompileStatus::Done) {
-      throw std::runtime_error(out.str());
+      throw std::runtime_error(messages);
     }
     return cgrt::Program::from_bytes(
         std::as_bytes(std::span(result.output.data(), result.output.size())));

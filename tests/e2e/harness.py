@@ -34,6 +34,11 @@ def examples():
     ]
 
 
+def blocks(page, language):
+    """The texts of the page's fenced blocks in this language."""
+    return re.findall(rf"^```{language}\n(.*?)^```$", page.read_text(), re.MULTILINE | re.DOTALL)
+
+
 class ToolTest(unittest.TestCase):
     """A test with a folder of its own, in which the programs run."""
 

@@ -15,11 +15,6 @@ PAGES = [harness.SOURCE / "README.md", *sorted((harness.SOURCE / "docs").glob("*
 EMBEDDING = os.environ["CGRAPH_EMBEDDING"]
 
 
-def blocks(page, language):
-    """The texts of the page's fenced blocks in this language."""
-    return re.findall(rf"^```{language}\n(.*?)^```$", page.read_text(), re.MULTILINE | re.DOTALL)
-
-
 def sessions(text):
     """The commands of a console block, each with its output."""
     for session in text.split("$ ")[1:]:
@@ -40,7 +35,7 @@ class ReadmeTest(harness.ToolTest):
 
     def test_programs_compile(self):
         for page in PAGES:
-            for number, program in enumerate(blocks(page, "cgraph")):
+            for number, program in enumerate(harness.blocks(page, "cgraph")):
                 with self.subTest(page=page.name, block=number):
                     source = self.write("block.cgraph", program)
                     done = self.run_tool(harness.CGC, source, "--emit=check")
@@ -48,13 +43,13 @@ class ReadmeTest(harness.ToolTest):
 
     def test_first_program_is_the_example(self):
         self.assertEqual(
-            blocks(PAGES[0], "cgraph")[0], (harness.EXAMPLES / "saxpy.cgraph").read_text()
+            harness.blocks(PAGES[0], "cgraph")[0], (harness.EXAMPLES / "saxpy.cgraph").read_text()
         )
 
     def test_commands_print_what_is_shown(self):
         count = 0
         for page in PAGES:
-            for block in blocks(page, "console"):
+            for block in harness.blocks(page, "console"):
                 for command, output in sessions(block):
                     with self.subTest(page=page.name, command=command):
                         done = self.run_tool(*command.split())
@@ -64,7 +59,7 @@ class ReadmeTest(harness.ToolTest):
 
     def test_embedding_example(self):
         program = (harness.SOURCE / "tests/e2e/embedding.cpp").read_text()
-        self.assertEqual(blocks(PAGES[0], "cpp"), [program])
+        self.assertEqual(harness.blocks(PAGES[0], "cpp"), [program])
         self.run_tool(harness.CGC, harness.EXAMPLES / "saxpy.cgraph", "-o", "saxpy.cgb")
         self.assertEqual(self.run_tool(EMBEDDING).stdout, "y[1023] = 2047\n")
 

@@ -33,7 +33,7 @@ std::optional<cgc::Module> compile(cgc::SourceFiles &files, cgc::FileId file) {
 void write(const std::string &folder, const std::string &name, std::string_view text) {
   llvm::ExitOnError check("fuzz_seeds: ");
   check(llvm::errorCodeToError(llvm::sys::fs::create_directories(folder)));
-  check(cgc::write_output(folder + "/" + name, text));
+  check(cgc::write_outputs({{folder + "/" + name, text}}));
 }
 
 } // namespace

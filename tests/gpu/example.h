@@ -29,12 +29,11 @@ inline std::optional<Program> example(const std::string &name) {
     options.architectures = {cuda_device_architecture(0)};
   }
   std::string messages;
-  llvm::raw_string_ostream stream(messages);
-  const cgc::CompileResult result = cgc::compile(options, stream);
+  const cgc::CompileResult result = cgc::compile(options, messages);
   if (result.status == cgc::CompileStatus::MachineFailed) {
     return std::nullopt;
   }
-  EXPECT_EQ(result.status, cgc::CompileStatus::Done) << stream.str();
+  EXPECT_EQ(result.status, cgc::CompileStatus::Done) << messages;
   return Program::from_bytes(std::as_bytes(std::span(result.output)), name);
 }
 

@@ -10,7 +10,6 @@
 
 #include <llvm/Support/MemoryBuffer.h>
 #include <llvm/Support/Process.h>
-#include <llvm/Support/raw_ostream.h>
 
 #include <algorithm>
 #include <memory>
@@ -89,10 +88,9 @@ LoadResult compile_source(const Options &options, Progress &progress) {
   progress.begin("compiling " + options.input);
   const Stopwatch compile_watch;
   std::string messages;
-  llvm::raw_string_ostream message_stream(messages);
-  const cgc::CompileResult result = cgc::compile(compile_options, message_stream);
+  const cgc::CompileResult result = cgc::compile(compile_options, messages);
   const double compile_us = compile_watch.microseconds();
-  progress.say(message_stream.str());
+  progress.say(messages);
   if (result.status != cgc::CompileStatus::Done) {
     return {static_cast<int>(result.status), std::nullopt};
   }
