@@ -7,9 +7,16 @@ namespace cgrt {
 
 namespace {
 
-std::lock_guard<std::mutex> locked(const ExecutableState &state) {
+ExecutableState &valid(const std::shared_ptr<ExecutableState> &state) {
+  if (state == nullptr) {
+    throw Error(ErrorCode::Usage, "this Executable was moved from");
+  }
+  return *state;
+}
+
+std::lock_guard<std::mutex> locked(const std::shared_ptr<ExecutableState> &state) {
   CallbackScope::refuse();
-  return std::lock_guard(state.instance->mutex);
+  return std::lock_guard(valid(state).instance->mutex);
 }
 
 } // namespace
@@ -29,7 +36,7 @@ std::string_view spelling(UpdateKind kind) {
 Executable::Executable(std::shared_ptr<ExecutableState> state) : state_(std::move(state)) {}
 
 void Executable::launch(CUstream_st *stream, Order order) {
-  const std::lock_guard lock = locked(*state_);
+  const std::lock_guard lock = locked(state_);
   InstanceState &instance = *state_->instance;
   if (instance.unbound != 0) {
     instance.require_memory(state_->graph);
@@ -40,11 +47,11 @@ void Executable::launch(CUstream_st *stream, Order order) {
 
 // Others go on meanwhile.
 void Executable::wait() {
-  InstanceState &instance = *state_->instance;
+  InstanceState &instance = *valid(state_).instance;
   std::uint64_t launches = 0;
   std::vector<LaunchOrder::Queue> pending;
   {
-    const std::lock_guard lock = locked(*state_);
+    const std::lock_guard lock = locked(state_);
     launches = instance.order.launches();
     pending = instance.order.pending();
   }
@@ -53,11 +60,11 @@ void Executable::wait() {
       queue->wait();
     }
   } catch (...) {
-    const std::lock_guard lock = locked(*state_);
+    const std::lock_guard lock = locked(state_);
     static_cast<void>(state_->take_reports()); // of a launch that came to no end
     throw;
   }
-  const std::lock_guard lock = locked(*state_);
+  const std::lock_guard lock = locked(state_);
   if (launches == instance.order.launches()) {
     instance.order.settle();
     instance.retired.clear();
@@ -106,17 +113,17 @@ std::optional<Error> ExecutableState::take_reports() {
 }
 
 void Executable::stop() noexcept {
-  if (state_->stop != nullptr) {
+  if (state_ != nullptr && state_->stop != nullptr) {
     __atomic_store_n(state_->stop, 1, __ATOMIC_RELEASE);
   }
 }
 
 bool Executable::is_cancellable() const {
-  return state_->stop != nullptr;
+  return valid(state_).stop != nullptr;
 }
 
 double Executable::elapsed(const std::string &begin, const std::string &end) const {
-  const std::lock_guard lock = locked(*state_);
+  const std::lock_guard lock = locked(state_);
   const auto find = [this](const std::string &name) -> const DeviceEvent & {
     const std::vector<format::Event> &events = state_->instance->contents().events;
     for (std::size_t i = 0; i < events.size(); ++i) {
@@ -137,7 +144,7 @@ double Executable::elapsed(const std::string &begin, const std::string &end) con
 
 std::vector<std::string> Executable::timing_events() const {
   std::vector<std::string> names;
-  for (std::size_t i = 0; i < state_->timers.size(); ++i) {
+  for (std::size_t i = 0; i < valid(state_).timers.size(); ++i) {
     if (state_->timers[i] != nullptr) {
       names.push_back(state_->instance->contents().events[i].name);
     }
@@ -146,13 +153,13 @@ std::vector<std::string> Executable::timing_events() const {
 }
 
 std::size_t Executable::node_count() const {
-  return state_->nodes;
+  return valid(state_).nodes;
 }
 std::size_t Executable::edge_count() const {
-  return state_->edges;
+  return valid(state_).edges;
 }
 BuildTimes Executable::times() const {
-  return state_->times;
+  return valid(state_).times;
 }
 
 } // namespace cgrt

@@ -14,6 +14,9 @@ namespace {
 /// For one call. What waits for a callback must not be called by it.
 std::lock_guard<std::mutex> locked(const std::shared_ptr<InstanceState> &state) {
   CallbackScope::refuse();
+  if (state == nullptr) {
+    throw Error(ErrorCode::Usage, "this Instance was moved from");
+  }
   return std::lock_guard(state->mutex);
 }
 
@@ -42,10 +45,11 @@ void Instance::bind_function(const std::string &name, bool is_captured, TypedHos
   state_->rebind(id, std::move(bound));
 }
 
-void Instance::bind_function(const std::string &name, TypedStreamCall function) {
+void Instance::bind_function(const std::string &name, TypedStreamCall function,
+                             bool any_parameters) {
   const std::lock_guard lock = locked(state_);
-  const format::CallableId id =
-      state_->function(name, format::CallableKind::Captured, &function.parameters);
+  const format::CallableId id = state_->function(name, format::CallableKind::Captured,
+                                                 any_parameters ? nullptr : &function.parameters);
   Bindings::Function bound = state_->bindings.functions[id.index];
   bound.stream = std::move(function.call);
   state_->rebind(id, std::move(bound));
@@ -111,10 +115,12 @@ void Instance::unbind(const std::string &buffer) {
 }
 
 const Program &Instance::program() const {
+  static_cast<void>(locked(state_));
   return state_->program;
 }
 
 const Device &Instance::device() const {
+  static_cast<void>(locked(state_));
   return state_->device;
 }
 
@@ -139,16 +145,16 @@ Scalar Instance::param(const std::string &name) const {
   throw Error(ErrorCode::Usage, "there is no param " + name);
 }
 
-std::span<std::byte> Instance::host_bytes(const std::string &name, ScalarType type) {
+std::span<std::byte> Instance::host_bytes(const std::string &name, std::optional<ScalarType> type) {
   const std::lock_guard lock = locked(state_);
   const std::size_t index = state_->find(name);
   const BufferView &view = state_->buffers[index].view;
   if (view.space != MemorySpace::Host) {
     throw Error(ErrorCode::Usage, "buffer " + name + " is device memory; use read() and write()");
   }
-  if (view.type != type) {
+  if (type && view.type != *type) {
     throw Error(ErrorCode::Usage, "buffer " + name + " holds " + std::string(spelling(view.type)) +
-                                      ", not " + std::string(spelling(type)));
+                                      ", not " + std::string(spelling(*type)));
   }
   require_memory(*state_, index);
   return {state_->placed[index].data, view.bytes};

@@ -100,6 +100,19 @@ TEST_P(FunctionTest, BoundAgainTheNewOneIsCalled) {
   EXPECT_THAT(read_words(instance, "out"), ElementsAre(0, 2));
 }
 
+TEST_P(FunctionTest, WhatAFunctionReturnsIsNotLookedAt) {
+  cgrt::Instance instance(telling().finish(), place(), {{"scale", std::int64_t{1}}});
+  int calls = 0;
+  instance.bind_callback("told", [&](std::span<std::uint32_t>, std::int64_t) { return ++calls; });
+  cgrt::Executable graph = instance.executable();
+  graph.launch();
+  graph.wait();
+  EXPECT_EQ(calls, 1);
+  const std::function<void(std::span<std::uint32_t>, std::int64_t)> empty;
+  EXPECT_THAT(message_of(cgrt::ErrorCode::Usage, [&] { instance.bind_callback("told", empty); }),
+              HasSubstr("empty"));
+}
+
 TEST_P(FunctionTest, WhatACallbackThrowsComesWithTheNextWait) {
   cgrt::Instance instance(telling().finish(), place(), {{"scale", std::int64_t{1}}});
   bool good = false;

@@ -1,8 +1,7 @@
 // Whole programs through the public API, from text to values.
 #include <cgrt/cgrt.h>
 
-#include "device_under_test.h"
-#include "driver/compilation.h"
+#include "text_program.h"
 
 #include <gmock/gmock.h>
 
@@ -16,45 +15,7 @@ namespace conformance {
 using testing::Each;
 using testing::HasSubstr;
 
-/// A file that is removed in the end.
-class SourceText {
-public:
-  explicit SourceText(const std::string &text)
-      : path_(std::filesystem::temp_directory_path() /
-              ("cgraph-conformance-" + std::to_string(getpid()) + ".cgraph")) {
-    std::ofstream(path_) << text;
-  }
-  ~SourceText() { std::filesystem::remove(path_); }
-  SourceText(const SourceText &) = delete;
-  SourceText &operator=(const SourceText &) = delete;
-
-  std::string path() const { return path_.string(); }
-
-private:
-  std::filesystem::path path_;
-};
-
-class PipelineTest : public KernelsUnderTest {
-protected:
-  cgrt::Program compile_text(const std::string &text) const {
-    const SourceText source(text);
-    cgc::CompileOptions options;
-    options.input = source.path();
-    options.target = is_host() ? cgc::Target::Host : cgc::Target::Cuda;
-    options.architectures = {target()};
-    std::string messages;
-    const cgc::CompileResult result = cgc::compile(options, messages);
-    if (result.status != cgc::CompileStatus::Done) {
-      throw std::runtime_error(messages);
-    }
-    return cgrt::Program::from_bytes(
-        std::as_bytes(std::span(result.output.data(), result.output.size())));
-  }
-
-  cgrt::Device place(std::uint64_t seed = 0) const {
-    return is_host() ? cgrt::Device::host({seed, 0}) : cgrt::Device::cuda(0);
-  }
-};
+class PipelineTest : public ProgramsUnderTest {};
 CONFORMANCE_SUITE(PipelineTest);
 
 constexpr const char *saxpy_text = R"(param n: i32;

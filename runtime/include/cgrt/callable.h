@@ -115,21 +115,31 @@ struct TypedStreamCall {
   StreamCall call;
 };
 
-template <typename... Args, std::size_t... Index>
-TypedHostCall make_host_function(std::function<void(Args...)> function,
+/// Error{Usage} for a function that holds nothing.
+template <typename Function> void require_function(const Function &function) {
+  if (!function) {
+    throw Error(ErrorCode::Usage, "the function to be bound is empty");
+  }
+}
+
+// What a function returns is not looked at.
+
+template <typename Result, typename... Args, std::size_t... Index>
+TypedHostCall make_host_function(std::function<Result(Args...)> function,
                                  std::index_sequence<Index...> /*positions*/) {
   return {{CallConversion<std::remove_cvref_t<Args>>::parameter...},
           [function = std::move(function)]([[maybe_unused]] CallArguments arguments) {
             function(CallConversion<std::remove_cvref_t<Args>>::convert(arguments[Index])...);
           }};
 }
-template <typename... Args>
-TypedHostCall make_host_function(std::function<void(Args...)> function) {
+template <typename Result, typename... Args>
+TypedHostCall make_host_function(std::function<Result(Args...)> function) {
+  require_function(function);
   return make_host_function(std::move(function), std::index_sequence_for<Args...>());
 }
 
-template <typename... Args, std::size_t... Index>
-TypedStreamCall make_stream_function(std::function<void(CUstream_st *, Args...)> function,
+template <typename Result, typename... Args, std::size_t... Index>
+TypedStreamCall make_stream_function(std::function<Result(CUstream_st *, Args...)> function,
                                      std::index_sequence<Index...> /*positions*/) {
   return {{CallConversion<std::remove_cvref_t<Args>>::parameter...},
           [function = std::move(function)](CUstream_st *stream,
@@ -138,8 +148,9 @@ TypedStreamCall make_stream_function(std::function<void(CUstream_st *, Args...)>
                      CallConversion<std::remove_cvref_t<Args>>::convert(arguments[Index])...);
           }};
 }
-template <typename... Args>
-TypedStreamCall make_stream_function(std::function<void(CUstream_st *, Args...)> function) {
+template <typename Result, typename... Args>
+TypedStreamCall make_stream_function(std::function<Result(CUstream_st *, Args...)> function) {
+  require_function(function);
   return make_stream_function(std::move(function), std::index_sequence_for<Args...>());
 }
 

@@ -15,8 +15,8 @@
 // come one after the other, but for wait(), beside which others go on, and Executable::stop().
 // Memory of buffers is yours to guard. Callbacks run on threads of their own and may not call cgrt.
 // Ownership: Program, Device and Executable are cheap handles that keep what they need alive;
-// Instance owns its memory, and spans into it live until an update resizes or binds the buffer. An
-// Instance or Executable that was moved from may only be assigned to or destroyed.
+// Instance owns its memory, and spans into it live until an update resizes or binds the buffer. What
+// is asked of an Instance or Executable that was moved from is Error{Usage}.
 // CUDA: the caller's current device, last error and streams stay what they were.
 // Cost: loading a program, making an instance or an executable takes milliseconds; a launch what
 // cudaGraphLaunch takes; an update what cudaGraphExecNodeSetParams takes for each node that
@@ -281,6 +281,9 @@ public:
     return {reinterpret_cast<T *>(bytes.data()), bytes.size() / sizeof(T)};
   }
 
+  /// The same as bytes, whatever it holds.
+  std::span<std::byte> host_bytes(const std::string &name) { return host_bytes(name, {}); }
+
   /// Changes params and memory for the launches that follow, all of it or, after an error, nothing;
   /// what is not named stays. Launches in flight keep the old values. Where CUDA cannot change a
   /// node in place, the executable is made anew. A buffer whose size changes gets new memory, in
@@ -319,6 +322,13 @@ public:
   template <typename Function> void bind_host(const std::string &name, Function function) {
     bind_function(name, true, make_host_function(std::function(std::move(function))));
   }
+  /// The same for functions that take the arguments of any as they come.
+  void bind_any_captured(const std::string &name, StreamCall function) {
+    bind_function(name, {{}, std::move(function)}, true);
+  }
+  void bind_any_host(const std::string &name, HostCall function) {
+    bind_function(name, true, {{}, std::move(function)}, true);
+  }
   /// Binds an `@external` event to the caller's cudaEvent_t, which must outlive this instance's
   /// executables. Does nothing on the host device, whose launches are over when they return.
   void bind_event(const std::string &name, CUevent_st *event);
@@ -352,8 +362,9 @@ public:
 private:
   void bind_function(const std::string &name, bool is_captured, TypedHostCall function,
                      bool any_parameters = false);
-  void bind_function(const std::string &name, TypedStreamCall function);
-  std::span<std::byte> host_bytes(const std::string &name, ScalarType type);
+  void bind_function(const std::string &name, TypedStreamCall function,
+                     bool any_parameters = false);
+  std::span<std::byte> host_bytes(const std::string &name, std::optional<ScalarType> type);
 
   std::shared_ptr<InstanceState> state_;
 };
