@@ -64,17 +64,16 @@ std::string describe(const CallParameter &parameter) {
 }
 
 /// Error{Usage} where a C++ function's parameters are not those of the declaration.
-void check_parameters(const format::Program &program, const format::Callable &callable,
-                      const std::vector<CallParameter> &given) {
-  const std::string who = std::string(spelling(callable.kind)) + " " + callable.name;
-  if (given.size() != callable.params.size()) {
+void check_parameters(const std::string &who, const std::vector<format::KernelParam> &params,
+                      const SourceLocation &where, const std::vector<CallParameter> &given) {
+  if (given.size() != params.size()) {
     throw Error(ErrorCode::Usage,
-                who + " has " + std::to_string(callable.params.size()) +
+                who + " has " + std::to_string(params.size()) +
                     " parameters; the function bound to it has " + std::to_string(given.size()),
-                program.locate(callable.place));
+                where);
   }
   for (std::size_t i = 0; i < given.size(); ++i) {
-    const format::KernelParam &declared = callable.params[i];
+    const format::KernelParam &declared = params[i];
     const bool is_half = declared.type == ScalarType::F16 || declared.type == ScalarType::BF16;
     const CallParameter wanted = {!is_half             ? declared.type
                                   : declared.is_buffer ? ScalarType::U16
@@ -86,7 +85,7 @@ void check_parameters(const format::Program &program, const format::Callable &ca
       throw Error(ErrorCode::Usage,
                   who + ": parameter " + declared.name + " of the function bound to it is " +
                       describe(given[i]) + "; the declaration asks for " + describe(wanted),
-                  program.locate(callable.place));
+                  where);
     }
   }
 }
@@ -115,6 +114,7 @@ struct Instance::State {
     }
     bindings.on_host = !device.is_cuda();
     bindings.functions.resize(contents().callables.size());
+    bindings.kernels.resize(contents().kernels.size());
     for (const format::Event &event : contents().events) {
       const bool is_ours = !event.external || !device.is_cuda();
       bindings.events.push_back(is_ours ? device.backend().create_event() : nullptr);
@@ -240,6 +240,7 @@ struct Instance::State {
       if (const format::EventId event = event_of(node); event.valid()) {
         require_event(event, node);
       }
+      require_kernel(contents(), bindings, *code, node);
     });
   }
 
@@ -318,6 +319,21 @@ struct Instance::State {
            [function](const format::Node &node) { return callable_of(node) == function; });
   }
 
+  void rebind(format::KernelId kernel, Bindings::Kernel bound) {
+    Bindings others = bindings;
+    others.kernels[kernel.index] = std::move(bound);
+    rebind(std::move(others), [this, kernel](const format::Node &node) {
+      return format::external_kernel_of(contents(), node) == kernel;
+    });
+  }
+
+  bool has_captured(const std::string &name) const {
+    const std::vector<format::Callable> &callables = contents().callables;
+    return std::any_of(callables.begin(), callables.end(), [&](const format::Callable &it) {
+      return it.kind == format::CallableKind::Captured && it.name == name;
+    });
+  }
+
   /// Error{Usage} where there is no such function or its parameters are others.
   format::CallableId function(const std::string &name, format::CallableKind kind,
                               const std::vector<CallParameter> *parameters_given) const {
@@ -334,7 +350,8 @@ struct Instance::State {
                       name);
     }
     if (parameters_given != nullptr) {
-      check_parameters(contents(), *found, *parameters_given);
+      check_parameters(std::string(spelling(kind)) + " " + name, found->params,
+                       contents().locate(found->place), *parameters_given);
     }
     return {static_cast<std::uint32_t>(found - callables.begin())};
   }
@@ -372,6 +389,10 @@ Instance::Instance(const Program &program, const Device &device,
 void Instance::bind(const std::string &name, bool is_captured, TypedHostCall function,
                     bool any_parameters) {
   CallbackScope::refuse();
+  if (is_captured && !state_->has_captured(name)) {
+    bind_host_kernel(name, std::move(function));
+    return;
+  }
   const auto kind = is_captured ? format::CallableKind::Captured : format::CallableKind::Callback;
   const format::CallableId id =
       state_->function(name, kind, any_parameters ? nullptr : &function.parameters);
@@ -386,6 +407,30 @@ void Instance::bind(const std::string &name, TypedStreamCall function) {
       state_->function(name, format::CallableKind::Captured, &function.parameters);
   Bindings::Function bound = state_->bindings.functions[id.index];
   bound.stream = std::move(function.call);
+  state_->rebind(id, std::move(bound));
+}
+
+void Instance::bind_host_kernel(const std::string &name, TypedHostCall function) {
+  const format::KernelId id =
+      find_external_kernel(state_->contents(), name, "captured function or external kernel");
+  const format::Kernel &kernel = state_->contents()[id];
+  check_parameters("kernel " + name, kernel.params, state_->contents().locate(kernel.place),
+                   function.parameters);
+  Bindings::Kernel bound = state_->bindings.kernels[id.index];
+  bound.host = std::move(function.call);
+  state_->rebind(id, std::move(bound));
+}
+
+void Instance::bind_kernel(const std::string &name, const void *function) {
+  CallbackScope::refuse();
+  const format::KernelId id = find_external_kernel(state_->contents(), name);
+  const format::Kernel &kernel = state_->contents()[id];
+  const NodeLabel label("kernel " + name, state_->contents().locate(kernel.place));
+  if (function == nullptr) {
+    throw Error(ErrorCode::Usage, label.text() + ": what is bound to it is null", label.where());
+  }
+  Bindings::Kernel bound = state_->bindings.kernels[id.index];
+  bound.function = state_->device.backend().wrap_kernel(kernel, function, label);
   state_->rebind(id, std::move(bound));
 }
 

@@ -67,6 +67,12 @@ struct FunctionInfo {
   std::vector<std::string> parameters;
 };
 
+/// A kernel that the caller binds; its parameters by name, in order.
+struct KernelInfo {
+  std::string name;
+  std::vector<std::string> parameters;
+};
+
 /// An event that nodes record or wait for.
 struct EventInfo {
   std::string name;
@@ -86,6 +92,7 @@ public:
   std::vector<BufferInfo> buffers() const;
   std::vector<GraphInfo> graphs() const;
   std::vector<FunctionInfo> functions() const;
+  std::vector<KernelInfo> external_kernels() const;
   std::vector<EventInfo> events() const;
 
   /// For cgrt's own parts.
@@ -242,10 +249,19 @@ public:
   template <typename Function> void bind_captured(const std::string &name, Function function) {
     bind(name, make_stream_function(std::function(std::move(function))));
   }
-  /// What a captured function is on the host device: a function over spans and scalars.
+  /// What a captured function or an external kernel is on the host device: a function over spans
+  /// and scalars, called at each launch; a kernel's goes before its `host { }` body.
   template <typename Function> void bind_host(const std::string &name, Function function) {
     bind(name, true, make_host_function(std::function(std::move(function))));
   }
+  /// Binds an external kernel on CUDA devices: to the address of a `__global__` function, or to a
+  /// cudaKernel_t or CUkernel, whose library must stay loaded as long as this instance and its
+  /// executables. An address counts only with the copy of the CUDA runtime that it was compiled
+  /// for: where cgrt is in another shared library, pass what cudaGetKernel() makes of it.
+  /// Error{Usage}: there is no such kernel, it is null or no kernel, or the number or the sizes of
+  /// its parameters are not those declared. Bound again, as for callbacks. A host device only looks
+  /// at the name.
+  void bind_kernel(const std::string &name, const void *function);
   /// Binds an `@external` event to the caller's cudaEvent_t, which must outlive this instance's
   /// executables. Does nothing on the host device, whose launches are over when they return.
   void bind_event(const std::string &name, CUevent_st *event);
@@ -258,9 +274,9 @@ public:
   std::vector<std::byte> read(const std::string &name) const;
 
   /// Builds and instantiates one of the program's graphs. Error{InvalidValue}: a geometry, range or
-  /// argument is not legal with this instance's params. Error{Usage}: a function or event that the
-  /// graph uses has not been bound. Error{Device}: a captured function threw, or does what no
-  /// capture allows.
+  /// argument is not legal with this instance's params. Error{Usage}: a function, an external
+  /// kernel or an event that the graph uses has not been bound. Error{Device}: a captured function
+  /// threw, or does what no capture allows.
   Executable executable(const std::string &graph = "main");
 
   /// Runs a graph once, its nodes one at a time in program order, and looks at what its kernels do
@@ -276,6 +292,7 @@ private:
   void bind(const std::string &name, bool is_captured, TypedHostCall function,
             bool any_parameters = false);
   void bind(const std::string &name, TypedStreamCall function);
+  void bind_host_kernel(const std::string &name, TypedHostCall function);
   std::span<std::byte> host_bytes(const std::string &name, ScalarType type);
 
   std::shared_ptr<State> state_;

@@ -57,6 +57,12 @@ std::unique_ptr<DeviceEvent> HostDevice::wrap_event(CUevent_st * /*event*/) {
   return std::make_unique<HostEvent>(); // a launch is over when it returns: nobody waits for it
 }
 
+std::unique_ptr<Function> HostDevice::wrap_kernel(const format::Kernel & /*kernel*/,
+                                                  const void * /*function*/,
+                                                  const NodeLabel & /*label*/) {
+  return nullptr;
+}
+
 std::unique_ptr<DeviceBackend> make_host_device(const HostDeviceOptions &options) {
   return std::make_unique<HostDevice>(options);
 }

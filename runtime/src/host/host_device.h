@@ -19,6 +19,8 @@ public:
   std::unique_ptr<DeviceGraph> create_graph() override;
   std::unique_ptr<DeviceEvent> create_event() override;
   std::unique_ptr<DeviceEvent> wrap_event(CUevent_st *event) override;
+  std::unique_ptr<Function> wrap_kernel(const format::Kernel &kernel, const void *function,
+                                        const NodeLabel &label) override;
 
 private:
   std::uint64_t seed_;
