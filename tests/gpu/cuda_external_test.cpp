@@ -12,6 +12,7 @@
 #include <cuda_runtime_api.h>
 #include <gmock/gmock.h>
 
+#include <array>
 #include <functional>
 #include <map>
 
