@@ -52,7 +52,7 @@ kernelClause
   : clause=(GRID | BLOCK | SHARED | IDENTIFIER) '(' expression (',' expression)* ')'
   ;
 
-kernelBody : CUDA RAW_BODY | origin=(SOURCE | BINARY) STRING (SYMBOL STRING)? ;
+kernelBody : CUDA RAW_BODY | origin=(SOURCE | BINARY) STRING (SYMBOL STRING)? | EXTERNAL ;
 
 cudaDeclaration : CUDA RAW_BODY ';'? ;
 

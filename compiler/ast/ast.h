@@ -134,12 +134,12 @@ struct KernelClause {
   std::vector<ExprRef> values;
 };
 
-enum class BodyKind : std::uint8_t { Cuda, Source, Binary };
+enum class BodyKind : std::uint8_t { Cuda, Source, Binary, External };
 
 struct KernelBody {
   BodyKind kind = BodyKind::Cuda;
-  SourceRange range;                 ///< of the text between the braces, or of the path
-  std::string path;                  ///< Source, Binary
+  SourceRange range; ///< of the text between the braces, of the path, or of the word `external`
+  std::string path;  ///< Source, Binary
   std::optional<std::string> symbol; ///< likewise
   /// Set by load_modules(): the file's text of a Source; its bytes of a Binary.
   FileId file;

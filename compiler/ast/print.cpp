@@ -211,6 +211,10 @@ private:
       out_ << "  body of " << body.range.end - body.range.begin << " bytes\n";
       return;
     }
+    if (body.kind == BodyKind::External) {
+      out_ << "  external\n";
+      return;
+    }
     out_ << (body.kind == BodyKind::Source ? "  source " : "  binary ") << quoted(body.path);
     if (body.symbol) {
       out_ << " symbol " << quoted(*body.symbol);

@@ -86,7 +86,8 @@ void CodeReader::read_scope() {
   }
 }
 
-void CodeReader::read_kernel_code(const Place &kernel) {
+void CodeReader::read_kernel_code(const cgrt::format::Kernel &declared) {
+  const Place &kernel = declared.place;
   const auto index = static_cast<std::uint32_t>(module_.kernel_sources.size());
   KernelSource source;
   pieces_.push_back({Slot::Name, index, kernel, {}, false, parser_.token().range});
@@ -102,7 +103,11 @@ void CodeReader::read_kernel_code(const Place &kernel) {
     source.types.emplace_back(name, parser_.type());
     parser_.expect_line_end();
   }
-  read_body(source, kernel);
+  if (declared.external) {
+    source.kind = BodyKind::External;
+  } else {
+    read_body(source, kernel);
+  }
   if (parser_.accept_word("host")) {
     source.host.emplace();
     read_code(Slot::Host, index, kernel);

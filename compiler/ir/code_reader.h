@@ -24,7 +24,7 @@ public:
   Place read_place();
 
   /// The lines behind that of a kernel.
-  void read_kernel_code(const Place &kernel);
+  void read_kernel_code(const cgrt::format::Kernel &declared);
 
   /// Once everything is read: adds the files, and gives the code its texts.
   void finish(SourceFiles &files);

@@ -72,6 +72,7 @@ KernelId KernelInstances::add(const Symbol &symbol, const std::vector<ScalarType
   kernel.symbol = context_.kernel_symbols.add(identifier("cg_" + name), '_');
   kernel.place = context_.files.place(declared.name.range);
   kernel.inplace = find_attribute(declared.attributes, "inplace") != nullptr;
+  kernel.external = declared.body.kind == ast::BodyKind::External;
   for (const ast::Parameter &parameter : declared.parameters) {
     kernel.params.push_back({std::string(parameter.name.text),
                              parameter_type(declared, parameter, types), parameter.mode.has_value(),
@@ -99,9 +100,9 @@ KernelSource KernelInstances::source(const Symbol &symbol, const std::vector<Sca
     result.host = code(*declared.host);
   }
   const ast::KernelBody &body = declared.body;
-  result.cuda_symbol = body.kind == ast::BodyKind::Cuda
-                           ? std::string()
-                           : body.symbol.value_or(std::string(declared.name.text));
+  if (body.kind == ast::BodyKind::Source || body.kind == ast::BodyKind::Binary) {
+    result.cuda_symbol = body.symbol.value_or(std::string(declared.name.text));
+  }
   switch (body.kind) {
   case ast::BodyKind::Cuda:
     result.body = code(body.range);
@@ -118,6 +119,9 @@ KernelSource KernelInstances::source(const Symbol &symbol, const std::vector<Sca
     result.binary.assign(bytes, bytes + body.bytes.size());
     break;
   }
+  case ast::BodyKind::External:
+    result.kind = BodyKind::External;
+    break;
   }
   return result;
 }

@@ -212,7 +212,8 @@ private:
   void print_kernel(const cgrt::format::Kernel &kernel) {
     out_ << "kernel " << ir_name(kernel.name) << " symbol " << kernel.symbol;
     print_parameters(kernel.params);
-    out_ << (kernel.inplace ? " inplace" : "") << (kernel.strided ? " strided" : "");
+    out_ << (kernel.inplace ? " inplace" : "") << (kernel.strided ? " strided" : "")
+         << (kernel.external ? " external" : "");
     if (!kernel.cuda_symbol.empty()) {
       out_ << " cuda_symbol " << ir_string(kernel.cuda_symbol);
     }
@@ -238,6 +239,8 @@ private:
                   {reinterpret_cast<const char *>(source.binary.data()), source.binary.size()},
                   true)
            << "\"\n";
+      break;
+    case BodyKind::External: // the kernel says so itself
       break;
     }
     if (source.host) {

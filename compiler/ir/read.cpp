@@ -290,6 +290,7 @@ private:
     read_list("(", ")", [&] { kernel.params.push_back(kernel_param()); });
     kernel.inplace = parser_.accept_word("inplace");
     kernel.strided = parser_.accept_word("strided");
+    kernel.external = parser_.accept_word("external");
     if (parser_.accept_word("cuda_symbol")) {
       kernel.cuda_symbol = parser_.string();
     }
@@ -299,7 +300,7 @@ private:
       parser_.fail(Diag::IrExpected, line, "the kernel's place");
       return;
     }
-    code_.read_kernel_code(kernel.place);
+    code_.read_kernel_code(kernel);
     kernels_.add(program_.kernels, std::move(kernel));
   }
 

@@ -14,6 +14,11 @@ namespace {
 
 using Kind = CodeUnit::Kind;
 
+/// Whether its GPU code is made here.
+bool is_compiled(const KernelSource &source) {
+  return source.kind == BodyKind::Cuda || source.kind == BodyKind::Source;
+}
+
 Kind kind_of_body(const KernelSource &source) {
   return source.kind == BodyKind::Source ? Kind::Source : Kind::Bodies;
 }
@@ -71,7 +76,7 @@ bool has_instances(const CodeUnit &unit) {
 
 std::vector<CodeUnit> cuda_units(const Program &program, const KernelUnit &all) {
   return make_units(program, all, [](const KernelSource &source) -> std::optional<Kind> {
-    if (source.kind == BodyKind::Binary) {
+    if (!is_compiled(source)) {
       return std::nullopt;
     }
     return kind_of_body(source);
@@ -83,7 +88,7 @@ std::vector<CodeUnit> host_units(const Program &program, const KernelUnit &all) 
     if (source.host) {
       return Kind::Host;
     }
-    if (source.kind == BodyKind::Binary) {
+    if (!is_compiled(source)) {
       return std::nullopt;
     }
     return kind_of_body(source);

@@ -42,11 +42,11 @@ bool has_instances(const CodeUnit &unit);
 /// everywhere.
 inline constexpr std::size_t max_kernels_per_unit = 10;
 
-/// What NVRTC compiles: all kernels but those with a binary.
+/// What NVRTC compiles: all kernels but external ones and those with a binary.
 std::vector<CodeUnit> cuda_units(const cgrt::format::Program &program, const KernelUnit &all);
 
 /// What the system's C++ compiler compiles: `host { }` where a kernel has one, else what NVRTC
-/// would. A kernel with a binary alone is in none.
+/// would.
 std::vector<CodeUnit> host_units(const cgrt::format::Program &program, const KernelUnit &all);
 
 } // namespace cgc

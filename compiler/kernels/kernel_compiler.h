@@ -34,7 +34,7 @@ struct CodeScope {
   std::vector<CodeText> blocks; ///< its file-scope `cuda { }`, between the braces, in order
 };
 
-enum class BodyKind : std::uint8_t { Cuda, Source, Binary };
+enum class BodyKind : std::uint8_t { Cuda, Source, Binary, External };
 
 /// The code of one kernel. Parallel to Program::kernels.
 struct KernelSource {

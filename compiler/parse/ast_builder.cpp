@@ -201,6 +201,11 @@ SourceRange AstBuilder::body_range(const antlr4::Token &body) const {
 
 ast::KernelBody AstBuilder::body(CGraphParser::KernelBodyContext &tree) {
   ast::KernelBody result;
+  if (tree.EXTERNAL() != nullptr) {
+    result.kind = ast::BodyKind::External;
+    result.range = exprs_.range(*tree.EXTERNAL()->getSymbol());
+    return result;
+  }
   if (tree.origin == nullptr) {
     result.range = body_range(*tree.RAW_BODY()->getSymbol());
     return result;

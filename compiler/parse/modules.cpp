@@ -164,7 +164,7 @@ private:
 
   /// The file that a `source` or `binary` kernel names.
   void read(ast::KernelBody &body, FileId from) {
-    if (body.kind == ast::BodyKind::Cuda) {
+    if (body.kind != ast::BodyKind::Source && body.kind != ast::BodyKind::Binary) {
       return;
     }
     const auto file = locate(body.path, from, body.range);

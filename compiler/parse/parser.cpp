@@ -121,7 +121,6 @@ private:
   static bool is_for_later(std::size_t token) {
     switch (token) {
     case CGraphParser::DETACH:
-    case CGraphParser::EXTERNAL:
     case CGraphParser::SIBLING:
     case CGraphParser::TAIL:
       return true;

@@ -186,6 +186,7 @@ private:
     kernel.place = decode(wire.place());
     kernel.inplace = wire.inplace();
     kernel.strided = wire.strided();
+    kernel.external = wire.external();
     if (wire.cuda_symbol() != nullptr) {
       kernel.cuda_symbol = wire.cuda_symbol()->str();
     }

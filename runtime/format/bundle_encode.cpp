@@ -123,7 +123,7 @@ class Encoder {
     const wire::Place place = to_wire(kernel.place);
     const auto cuda_symbol = builder_.CreateString(kernel.cuda_symbol);
     return wire::CreateKernel(builder_, name, symbol, params, &place, kernel.inplace,
-                              kernel.strided, cuda_symbol);
+                              kernel.strided, cuda_symbol, kernel.external);
   }
 
   Offset<wire::Node> encode(const Node &node) {

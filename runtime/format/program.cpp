@@ -188,6 +188,11 @@ CallableId callable_of(const Node &node) {
                                : CallableId{};
 }
 
+KernelId external_kernel_of(const Program &program, const Node &node) {
+  const auto *launch = std::get_if<KernelWork>(&node.work);
+  return launch != nullptr && program[launch->kernel].external ? launch->kernel : KernelId{};
+}
+
 EventId event_of(const Node &node) {
   const auto *record = std::get_if<EventRecordWork>(&node.work);
   const auto *wait = std::get_if<EventWaitWork>(&node.work);

@@ -67,7 +67,8 @@ struct Kernel {
   Place place;
   std::string cuda_symbol = {}; ///< its name in cubin, PTX and fatbin images; empty: `symbol`
   bool inplace = false;         ///< its buffer arguments may overlap
-  bool strided = false; ///< generated: takes boxes by first element and computes strides itself
+  bool strided = false;  ///< generated: takes boxes by first element and computes strides itself
+  bool external = false; ///< bound by the embedding program; images for GPUs do not hold it
 
   const std::string &cuda_name() const { return cuda_symbol.empty() ? symbol : cuda_symbol; }
 };
@@ -154,14 +155,15 @@ using Arguments = std::vector<Argument>;
 using Bodies = std::vector<GraphId>;
 
 // KernelWork: `shared_bytes` is the dynamic shared memory; `cooperative` is 0 or 1; the arguments
-// match the kernel's parameters. CopyWork: both regions have the same element type, and the same
-// extents but for those that are 1. FillWork: `value` is converted to the destination's element
-// type, which has 1, 2 or 4 bytes (memset's). ChildWork: `graph` is no entry, stands before the
-// graph that uses it and has no ConditionalWork. ConditionalWork: a While has one body, an If one
-// or two; a body is no entry, stands before its user, and has no other; no other node has this
-// condition, and kernels of the same entry graph and its bodies alone are given it. EventWaitWork:
-// the event is external. CallbackWork and CapturedWork: the function is of that kind, the arguments
-// match its parameters; a callback's buffers are host memory.
+// match the kernel's parameters, and no external kernel is given a condition. CopyWork: both
+// regions have the same element type, and the same extents but for those that are 1. FillWork:
+// `value` is converted to the destination's element type, which has 1, 2 or 4 bytes (memset's).
+// ChildWork: `graph` is no entry, stands before the graph that uses it and has no ConditionalWork.
+// ConditionalWork: a While has one body, an If one or two; a body is no entry, stands before its
+// user, and has no other; no other node has this condition, and kernels of the same entry graph and
+// its bodies alone are given it. EventWaitWork: the event is external. CallbackWork and
+// CapturedWork: the function is of that kind, the arguments match its parameters; a callback's
+// buffers are host memory.
 #define CGRT_NODE_KIND(name, ...) struct name##Work {
 #define CGRT_NODE_FIELD(kind, type, member, ...) type member;
 #define CGRT_NODE_END(name)                                                                        \
@@ -280,6 +282,8 @@ std::vector<ConditionId> conditions_of(const Program &program, GraphId graph);
 
 /// The C++ function that a node calls; none if it is neither a callback nor a captured function.
 CallableId callable_of(const Node &node);
+/// The external kernel that a node launches; none if it does nothing of the kind.
+KernelId external_kernel_of(const Program &program, const Node &node);
 /// The event that a node records or waits for; none if it does neither.
 EventId event_of(const Node &node);
 

@@ -1,3 +1,4 @@
+#include "format/problems.h"
 #include "format/program.h"
 
 #include <algorithm>
@@ -8,15 +9,15 @@ namespace cgrt::format {
 
 namespace {
 
-/// Collects problems; `where` names the thing under inspection.
+/// `where` names the thing under inspection.
 class Verifier {
 public:
-  Verifier(const Program &program, std::size_t limit) : program_(program), limit_(limit) {}
+  Verifier(const Program &program, std::size_t limit) : program_(program), problems_(limit) {}
 
   std::vector<std::string> run() {
-    check_exprs();
+    verify_exprs(program_, problems_);
     // Everything below evaluates or follows expression ids, so it needs a sound table.
-    if (problems_.empty()) {
+    if (problems_.count() == 0) {
       check_params();
       check_buffers();
       check_kernels();
@@ -25,22 +26,17 @@ public:
       check_checks();
       check_images();
     }
-    if (problems_.empty()) {
+    if (problems_.count() == 0) {
       check_graphs();
     }
-    if (problems_.empty()) {
+    if (problems_.count() == 0) {
       check_handles();
     }
-    return std::move(problems_);
+    return problems_.take();
   }
 
 private:
-  void problem(const std::string &where, const std::string &what) {
-    ++found_;
-    if (problems_.size() < limit_) {
-      problems_.push_back(where + ": " + what);
-    }
-  }
+  void problem(const std::string &where, const std::string &what) { problems_.add(where, what); }
 
   bool known(ExprId id) const { return id.index < program_.exprs.size(); }
 
@@ -67,62 +63,6 @@ private:
   void need_place(const Place &place, const std::string &where) {
     if (place.line != 0 && place.file.index >= program_.files.size()) {
       problem(where, "its place names no file");
-    }
-  }
-
-  void check_expr(std::uint32_t index) {
-    const Expr &expr = program_.exprs.all()[index];
-    const std::string where = "expression " + std::to_string(index);
-    if (static_cast<std::uint8_t>(expr.op) >= expr_op_count() ||
-        static_cast<std::uint8_t>(expr.kind) >= value_kind_count ||
-        static_cast<std::uint8_t>(expr.type) >= scalar_type_count) {
-      problem(where, "unknown operator, kind or type");
-      return;
-    }
-    const std::array<ExprId, 3> operands = {expr.a, expr.b, expr.c};
-    const std::uint32_t count = operand_count(expr.op);
-    std::array<ValueKind, 3> kinds = {ValueKind::Int, ValueKind::Int, ValueKind::Int};
-    for (std::uint32_t i = 0; i < 3; ++i) {
-      if (i >= count ? operands[i].valid() : operands[i].index >= index) {
-        problem(where, "operand " + std::to_string(i) + " does not stand before it");
-        return;
-      }
-      if (i < count) {
-        kinds[i] = program_.exprs[operands[i]].kind;
-      }
-    }
-    check_expr_kind(expr, kinds, where);
-  }
-
-  void check_expr_kind(const Expr &expr, const std::array<ValueKind, 3> &kinds,
-                       const std::string &where) {
-    if (expr.op == ExprOp::Const) {
-      if (expr.kind == ValueKind::Bool && expr.bits > 1) {
-        problem(where, "a bool is neither 0 nor 1");
-      }
-      return;
-    }
-    if (expr.op == ExprOp::Param) {
-      if (expr.bits >= program_.params.size()) {
-        problem(where, "names no parameter");
-        return;
-      }
-      if (expr.type != program_.params[expr.bits].type) {
-        problem(where, "does not have its parameter's type");
-        return;
-      }
-    }
-    const bool typed = expr.op == ExprOp::Param || expr.op == ExprOp::Cast;
-    const auto kind =
-        typed ? kind_of(expr.type) : result_kind(expr.op, kinds[0], kinds[1], kinds[2]);
-    if (!kind || *kind != expr.kind) {
-      problem(where, "its kind does not follow from its operands");
-    }
-  }
-
-  void check_exprs() {
-    for (std::uint32_t i = 0; i < program_.exprs.size(); ++i) {
-      check_expr(i);
     }
   }
 
@@ -180,6 +120,9 @@ private:
       if (kernel.symbol.empty() || kernel.symbol.find('\0') != std::string::npos ||
           kernel.cuda_symbol.find('\0') != std::string::npos) {
         problem(where, "it has no symbol");
+      }
+      if (kernel.external && (kernel.strided || !kernel.cuda_symbol.empty())) {
+        problem(where, "it is external and has code of its own");
       }
       check_parameters(kernel.params, where);
     }
@@ -272,11 +215,15 @@ private:
       if (image.kind > ImageKind::Fatbin || image.bytes.empty()) {
         problem("an image", "it is empty or of an unknown kind");
       }
+      const bool is_for_gpus = image.kind != ImageKind::HostSharedObject;
       std::uint32_t next = 0;
       for (const KernelId kernel : image.kernels) {
         if (kernel.index < next || kernel.index >= program_.kernels.size()) {
           problem("an image", "its kernels are not ascending kernels of the program");
           break;
+        }
+        if (is_for_gpus && program_[kernel].external) {
+          problem("an image", "it is for GPUs and holds external kernels");
         }
         next = kernel.index + 1;
       }
@@ -390,7 +337,15 @@ private:
   template <typename AnyWork> void check_relations(const AnyWork &, const std::string &) {}
 
   void check_relations(const KernelWork &work, const std::string &where) {
-    check_arguments(work.arguments, program_[work.kernel].params, where);
+    const Kernel &kernel = program_[work.kernel];
+    check_arguments(work.arguments, kernel.params, where);
+    const bool is_given_condition =
+        std::any_of(work.arguments.begin(), work.arguments.end(), [](const Argument &argument) {
+          return std::holds_alternative<ConditionId>(argument);
+        });
+    if (kernel.external && is_given_condition) {
+      problem(where, "an external kernel is given a condition");
+    }
   }
 
   void check_relations(const EventWaitWork &work, const std::string &where) {
@@ -476,13 +431,13 @@ private:
     const Node &node = graph.nodes[index];
     const std::string where = "graph '" + graph.name + "' node " + std::to_string(index);
     need_place(node.place, where);
-    const std::size_t found_before = found_;
+    const std::size_t found_before = problems_.count();
     std::visit(
         [&](const auto &work) {
           for_each_field(work, [&](const NodeField &field, const auto &value) {
             check_field(value, field, where);
           });
-          if (found_ == found_before) {
+          if (problems_.count() == found_before) {
             check_relations(work, where);
           }
         },
@@ -576,9 +531,7 @@ private:
   }
 
   const Program &program_;
-  std::size_t limit_;
-  std::vector<std::string> problems_;
-  std::size_t found_ = 0;            ///< problems, those beyond the limit too
+  Problems problems_;
   GraphId graph_;                    ///< under inspection
   std::vector<GraphId> user_;        ///< of a body: the graph of its node
   std::vector<ConditionId> loop_of_; ///< of a While's body: its condition

@@ -1,4 +1,4 @@
-// What the embedding program has bound: C++ functions and events.
+// What the embedding program has bound: C++ functions, external kernels and events.
 #pragma once
 
 #include "device.h"
@@ -13,17 +13,31 @@
 
 namespace cgrt {
 
-/// Parallel to the program's callables and events.
+/// Parallel to the program's callables, kernels and events.
 struct Bindings {
   struct Function {
     HostCall host;     ///< a callback, or what a captured function is on the host device
     StreamCall stream; ///< a captured function
   };
 
+  struct Kernel {
+    std::shared_ptr<const cgrt::Function> function; ///< on a CUDA device
+    HostCall host;                                  ///< on the host device
+  };
+
   std::vector<Function> functions;
+  std::vector<Kernel> kernels; ///< of those that are not external nothing is bound
   std::vector<std::shared_ptr<DeviceEvent>> events; ///< null: not bound
-  bool on_host = true; ///< which of a captured function's two forms the device takes
+  bool on_host = true; ///< which of the two forms of a captured function or kernel counts
 };
+
+/// The external kernel of that name; Error{Usage} that there is no such `what`.
+format::KernelId find_external_kernel(const format::Program &program, const std::string &name,
+                                      const std::string &what = "external kernel");
+
+/// Error{Usage} where `node` launches an external kernel for which this device has no code.
+void require_kernel(const format::Program &program, const Bindings &bindings,
+                    const LoadedCode &code, const format::Node &node);
 
 /// What callbacks of one executable threw. Callbacks run on a thread of CUDA's.
 class CallbackFailures {

@@ -448,6 +448,14 @@ cgrt_status cgrt_instance_bind_host(cgrt_instance *instance, const char *name,
   });
 }
 
+cgrt_status cgrt_instance_bind_kernel(cgrt_instance *instance, const char *name,
+                                      const void *function) {
+  return guarded([&] {
+    required(instance, "the instance")
+        .instance.bind_kernel(text(name, "the kernel's name"), function);
+  });
+}
+
 cgrt_status cgrt_instance_bind_event(cgrt_instance *instance, const char *name, void *event) {
   return guarded([&] {
     required(instance, "the instance")

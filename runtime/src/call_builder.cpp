@@ -1,4 +1,4 @@
-// Nodes for events and for calls of C++ functions.
+// Nodes for events, for calls of C++ functions, and for what is bound to external kernels.
 #include "graph_builder.h"
 
 namespace cgrt {
@@ -66,18 +66,27 @@ GraphBuilder::Resolved GraphBuilder::resolve(const format::CallbackWork &work, c
                                              const NodeLabel &label) const {
   return {CallbackParams{std::make_shared<const std::function<void()>>(make_callback(
       bindings_.functions[work.function.index].host,
-      call_arguments(work.function, work.arguments, label), built.graphs.failures, label))}};
+      function_arguments(work.function, work.arguments, label), built.graphs.failures, label))}};
 }
+
+namespace {
+
+CapturedParams on_host(HostCall function, std::vector<CallArgument> arguments) {
+  return {std::make_shared<const std::function<void(CUstream_st *)>>(
+      [function = std::move(function), arguments = std::move(arguments)](CUstream_st *) {
+        function(arguments);
+      })};
+}
+
+} // namespace
 
 GraphBuilder::Resolved GraphBuilder::resolve(const format::CapturedWork &work, const Built &,
                                              const NodeLabel &label) const {
   using Call = std::function<void(CUstream_st *)>;
   const Bindings::Function &function = bindings_.functions[work.function.index];
-  std::vector<CallArgument> arguments = call_arguments(work.function, work.arguments, label);
+  std::vector<CallArgument> arguments = function_arguments(work.function, work.arguments, label);
   if (bindings_.on_host) {
-    return {CapturedParams{
-        std::make_shared<const Call>([host = function.host, arguments = std::move(arguments)](
-                                         CUstream_st *) { host(arguments); })}};
+    return {on_host(function.host, std::move(arguments))};
   }
   return {CapturedParams{std::make_shared<const Call>(
       [stream_function = function.stream, arguments = std::move(arguments)](CUstream_st *stream) {
@@ -85,10 +94,34 @@ GraphBuilder::Resolved GraphBuilder::resolve(const format::CapturedWork &work, c
       })}};
 }
 
-std::vector<CallArgument> GraphBuilder::call_arguments(format::CallableId function,
-                                                       const format::Arguments &arguments,
-                                                       const NodeLabel &label) const {
+const Function &GraphBuilder::function(format::KernelId id) const {
+  return program_[id].external && bindings_.kernels[id.index].function != nullptr
+             ? *bindings_.kernels[id.index].function
+             : code_.function(id);
+}
+
+bool GraphBuilder::has_host_call(format::KernelId id) const {
+  return bindings_.on_host && program_[id].external && bindings_.kernels[id.index].host != nullptr;
+}
+
+CapturedParams GraphBuilder::host_call(const format::KernelWork &work,
+                                       const NodeLabel &label) const {
+  return on_host(bindings_.kernels[work.kernel.index].host,
+                 call_arguments(program_[work.kernel].params, work.arguments, label));
+}
+
+std::vector<CallArgument> GraphBuilder::function_arguments(format::CallableId function,
+                                                           const format::Arguments &arguments,
+                                                           const NodeLabel &label) const {
   const std::vector<format::KernelParam> &params = program_[function].params;
+  std::vector<CallArgument> values = call_arguments(params, arguments, label);
+  check_aliases(arguments, params, label);
+  return values;
+}
+
+std::vector<CallArgument>
+GraphBuilder::call_arguments(const std::vector<format::KernelParam> &params,
+                             const format::Arguments &arguments, const NodeLabel &label) const {
   std::vector<CallArgument> values;
   for (std::size_t i = 0; i < arguments.size(); ++i) {
     const format::KernelParam &param = params[i];
@@ -111,7 +144,6 @@ std::vector<CallArgument> GraphBuilder::call_arguments(format::CallableId functi
     }
     values.emplace_back(std::move(buffer));
   }
-  check_aliases(arguments, params, label);
   return values;
 }
 

@@ -31,8 +31,10 @@ public:
 class LoadedCode {
 public:
   virtual ~LoadedCode() = default;
-  /// Parallel to Program::kernels; valid as long as this object.
+  /// Parallel to Program::kernels; valid as long as this object. Only where it holds the kernel.
   virtual const Function &function(format::KernelId kernel) const = 0;
+  /// Only external kernels may be missing.
+  virtual bool holds(format::KernelId kernel) const = 0;
 };
 
 /// A block of memory on one device; freed by its destructor, which must not run while a launch
@@ -216,6 +218,11 @@ public:
   /// kernels read it, too.
   virtual std::string why_not_usable(MemorySpace space, const std::byte *data, std::size_t bytes,
                                      bool mapped) const = 0;
+  /// The caller's code for an external kernel, who keeps it: the address of a `__global__` function
+  /// or a cudaKernel_t. Null on the host device, which cannot run it. Error{Usage} where it is
+  /// neither or its parameters are not those that `kernel` declares.
+  virtual std::unique_ptr<Function> wrap_kernel(const format::Kernel &kernel, const void *function,
+                                                const NodeLabel &label) = 0;
 };
 
 struct HostDeviceOptions {

@@ -140,7 +140,7 @@ GraphBuilder::Resolved GraphBuilder::resolve(const format::KernelWork &work, con
     shape.grid = shape.cluster;
   }
   KernelParams params;
-  params.function = &code_.function(work.kernel);
+  params.function = &function(work.kernel);
   params.grid = to_dim3(shape.grid);
   params.block = to_dim3(shape.block);
   params.shared_bytes = static_cast<std::uint32_t>(shape.shared_bytes);
@@ -149,6 +149,9 @@ GraphBuilder::Resolved GraphBuilder::resolve(const format::KernelWork &work, con
   params.cooperative = scalar(work.cooperative, ScalarType::Bool, {label, "cooperative"}) != 0;
   params.priority = static_cast<int>(
       static_cast<std::uint32_t>(scalar(work.priority, ScalarType::I32, {label, "the priority"})));
+  if (has_host_call(work.kernel)) {
+    return {host_call(work, label), enabled};
+  }
   return {std::move(params), enabled};
 }
 

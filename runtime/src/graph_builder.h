@@ -98,7 +98,14 @@ private:
                    const NodeLabel &label) const;
   Resolved resolve(const format::CapturedWork &work, const Built &, const NodeLabel &label) const;
   DeviceEvent *event(format::EventId id) const;
-  std::vector<CallArgument> call_arguments(format::CallableId function,
+  const Function &function(format::KernelId id) const;
+  /// Whether the device runs what Instance::bind_host() bound to this external kernel.
+  bool has_host_call(format::KernelId id) const;
+  CapturedParams host_call(const format::KernelWork &work, const NodeLabel &label) const;
+  std::vector<CallArgument> function_arguments(format::CallableId function,
+                                               const format::Arguments &arguments,
+                                               const NodeLabel &label) const;
+  std::vector<CallArgument> call_arguments(const std::vector<format::KernelParam> &params,
                                            const format::Arguments &arguments,
                                            const NodeLabel &label) const;
 

@@ -37,6 +37,10 @@ Instance::Instance(const Program &program, const Device &device,
 void Instance::bind_function(const std::string &name, bool is_captured, TypedHostCall function,
                              bool any_parameters) {
   const std::lock_guard lock = locked(state_);
+  if (is_captured && !state_->has_captured(name)) {
+    bind_host_kernel(name, std::move(function), any_parameters);
+    return;
+  }
   const auto kind = is_captured ? format::CallableKind::Captured : format::CallableKind::Callback;
   const format::CallableId id =
       state_->function(name, kind, any_parameters ? nullptr : &function.parameters);
@@ -52,6 +56,33 @@ void Instance::bind_function(const std::string &name, TypedStreamCall function,
                                                  any_parameters ? nullptr : &function.parameters);
   Bindings::Function bound = state_->bindings.functions[id.index];
   bound.stream = std::move(function.call);
+  state_->rebind(id, std::move(bound));
+}
+
+void Instance::bind_host_kernel(const std::string &name, TypedHostCall function,
+                                bool any_parameters) {
+  const format::KernelId id =
+      find_external_kernel(state_->contents(), name, "captured function or external kernel");
+  const format::Kernel &kernel = state_->contents()[id];
+  if (!any_parameters) {
+    check_parameters("kernel " + name, kernel.params, state_->contents().locate(kernel.place),
+                     function.parameters);
+  }
+  Bindings::Kernel bound = state_->bindings.kernels[id.index];
+  bound.host = std::move(function.call);
+  state_->rebind(id, std::move(bound));
+}
+
+void Instance::bind_kernel(const std::string &name, const void *function) {
+  const std::lock_guard lock = locked(state_);
+  const format::KernelId id = find_external_kernel(state_->contents(), name);
+  const format::Kernel &kernel = state_->contents()[id];
+  const NodeLabel label("kernel " + name, state_->contents().locate(kernel.place));
+  if (function == nullptr) {
+    throw Error(ErrorCode::Usage, label.text() + ": what is bound to it is null", label.where());
+  }
+  Bindings::Kernel bound = state_->bindings.kernels[id.index];
+  bound.function = state_->device.backend().wrap_kernel(kernel, function, label);
   state_->rebind(id, std::move(bound));
 }
 

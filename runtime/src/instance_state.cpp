@@ -48,34 +48,6 @@ std::string describe(const CallParameter &parameter) {
                               : (parameter.writes ? "a span of " : "a span of const ") + type;
 }
 
-/// Error{Usage} where a C++ function's parameters are not those of the declaration.
-void check_parameters(const format::Program &program, const format::Callable &callable,
-                      const std::vector<CallParameter> &given) {
-  const std::string who = std::string(spelling(callable.kind)) + " " + callable.name;
-  if (given.size() != callable.params.size()) {
-    throw Error(ErrorCode::Usage,
-                who + " has " + std::to_string(callable.params.size()) +
-                    " parameters; the function bound to it has " + std::to_string(given.size()),
-                program.locate(callable.place));
-  }
-  for (std::size_t i = 0; i < given.size(); ++i) {
-    const format::KernelParam &declared = callable.params[i];
-    const bool is_half = declared.type == ScalarType::F16 || declared.type == ScalarType::BF16;
-    const CallParameter wanted = {!is_half             ? declared.type
-                                  : declared.is_buffer ? ScalarType::U16
-                                                       : ScalarType::F32,
-                                  declared.is_buffer,
-                                  declared.is_buffer && declared.mode != format::Mode::In};
-    if (wanted.type != given[i].type || wanted.is_buffer != given[i].is_buffer ||
-        wanted.writes != given[i].writes) {
-      throw Error(ErrorCode::Usage,
-                  who + ": parameter " + declared.name + " of the function bound to it is " +
-                      describe(given[i]) + "; the declaration asks for " + describe(wanted),
-                  program.locate(callable.place));
-    }
-  }
-}
-
 double microseconds_since(std::chrono::steady_clock::time_point start) {
   return std::chrono::duration<double, std::micro>(std::chrono::steady_clock::now() - start)
       .count();
@@ -89,6 +61,32 @@ std::string type_and_shape(const BufferView &view) {
     text += (i == 0 ? "" : ", ") + std::to_string(view.shape[i]);
   }
   return text + "]";
+}
+
+void check_parameters(const std::string &who, const std::vector<format::KernelParam> &params,
+                      const SourceLocation &where, const std::vector<CallParameter> &given) {
+  if (given.size() != params.size()) {
+    throw Error(ErrorCode::Usage,
+                who + " has " + std::to_string(params.size()) +
+                    " parameters; the function bound to it has " + std::to_string(given.size()),
+                where);
+  }
+  for (std::size_t i = 0; i < given.size(); ++i) {
+    const format::KernelParam &declared = params[i];
+    const bool is_half = declared.type == ScalarType::F16 || declared.type == ScalarType::BF16;
+    const CallParameter wanted = {!is_half             ? declared.type
+                                  : declared.is_buffer ? ScalarType::U16
+                                                       : ScalarType::F32,
+                                  declared.is_buffer,
+                                  declared.is_buffer && declared.mode != format::Mode::In};
+    if (wanted.type != given[i].type || wanted.is_buffer != given[i].is_buffer ||
+        wanted.writes != given[i].writes) {
+      throw Error(ErrorCode::Usage,
+                  who + ": parameter " + declared.name + " of the function bound to it is " +
+                      describe(given[i]) + "; the declaration asks for " + describe(wanted),
+                  where);
+    }
+  }
 }
 
 InstanceState::InstanceState(const Program &given_program, const Device &given_device,
@@ -109,6 +107,7 @@ InstanceState::InstanceState(const Program &given_program, const Device &given_d
   }
   bindings.on_host = !device.is_cuda();
   bindings.functions.resize(contents().callables.size());
+  bindings.kernels.resize(contents().kernels.size());
   for (const format::Event &event : contents().events) {
     const bool is_ours = !event.external || !device.is_cuda();
     bindings.events.push_back(is_ours ? device.backend().create_event() : nullptr);
@@ -237,6 +236,7 @@ void InstanceState::require_bindings(format::GraphId graph) const {
     if (const format::EventId event = event_of(node); event.valid()) {
       require_event(event, node);
     }
+    require_kernel(contents(), bindings, *code, node);
   });
 }
 
@@ -295,7 +295,8 @@ InstanceState::function(const std::string &name, format::CallableKind kind,
                     name);
   }
   if (parameters_given != nullptr) {
-    check_parameters(contents(), *found, *parameters_given);
+    check_parameters(std::string(spelling(kind)) + " " + name, found->params,
+                     contents().locate(found->place), *parameters_given);
   }
   return {static_cast<std::uint32_t>(found - callables.begin())};
 }
@@ -305,6 +306,21 @@ void InstanceState::rebind(format::CallableId function, Bindings::Function bound
   others.functions[function.index] = std::move(bound);
   rebind(std::move(others),
          [function](const format::Node &node) { return callable_of(node) == function; });
+}
+
+void InstanceState::rebind(format::KernelId kernel, Bindings::Kernel bound) {
+  Bindings others = bindings;
+  others.kernels[kernel.index] = std::move(bound);
+  rebind(std::move(others), [this, kernel](const format::Node &node) {
+    return format::external_kernel_of(contents(), node) == kernel;
+  });
+}
+
+bool InstanceState::has_captured(const std::string &name) const {
+  const std::vector<format::Callable> &callables = contents().callables;
+  return std::any_of(callables.begin(), callables.end(), [&](const format::Callable &it) {
+    return it.kind == format::CallableKind::Captured && it.name == name;
+  });
 }
 
 std::vector<std::shared_ptr<ExecutableState>> InstanceState::alive() const {

@@ -87,6 +87,8 @@ struct InstanceState {
   /// holds. Where that fails, everything stays as it was.
   template <typename IsUser> void rebind(Bindings others, const IsUser &is_user);
   void rebind(format::CallableId function, Bindings::Function bound);
+  void rebind(format::KernelId kernel, Bindings::Kernel bound);
+  bool has_captured(const std::string &name) const;
 
   /// The executables that are still there.
   std::vector<std::shared_ptr<ExecutableState>> alive() const;
@@ -134,6 +136,10 @@ template <typename IsUser> void InstanceState::rebind(Bindings others, const IsU
     install(std::move(anew), *executable);
   }
 }
+
+/// Error{Usage} where a C++ function's parameters are not those of the declaration.
+void check_parameters(const std::string &who, const std::vector<format::KernelParam> &params,
+                      const SourceLocation &where, const std::vector<CallParameter> &given);
 
 /// "f32[4, 2]"
 std::string type_and_shape(const BufferView &view);

@@ -39,6 +39,14 @@ std::vector<std::byte> read_file(const std::string &path) {
   return bytes;
 }
 
+std::vector<std::string> names_of(const std::vector<format::KernelParam> &params) {
+  std::vector<std::string> names;
+  for (const format::KernelParam &param : params) {
+    names.push_back(param.name);
+  }
+  return names;
+}
+
 } // namespace
 
 std::string_view spelling(ScalarType type) {
@@ -78,11 +86,18 @@ std::vector<BufferInfo> Program::buffers() const {
 std::vector<FunctionInfo> Program::functions() const {
   std::vector<FunctionInfo> infos;
   for (const format::Callable &callable : contents_->callables) {
-    FunctionInfo info = {callable.name, callable.kind == format::CallableKind::Captured, {}};
-    for (const format::KernelParam &param : callable.params) {
-      info.parameters.push_back(param.name);
+    infos.push_back({callable.name, callable.kind == format::CallableKind::Captured,
+                     names_of(callable.params)});
+  }
+  return infos;
+}
+
+std::vector<KernelInfo> Program::external_kernels() const {
+  std::vector<KernelInfo> infos;
+  for (const format::Kernel &kernel : contents_->kernels) {
+    if (kernel.external) {
+      infos.push_back({kernel.name, names_of(kernel.params)});
     }
-    infos.push_back(std::move(info));
   }
   return infos;
 }

@@ -21,6 +21,7 @@ param n: i32 = 64;
 param a: f32;
 kernel k(n: i32, a: f32, x: in f32[n], y: out f32[n]) grid(ceildiv(n, TILE)) block(TILE)
 cuda { int i = blockIdx.x * TILE + threadIdx.x; if (i < n) y[i] = a * x[i]; }
+kernel outside(m: u64, x: inout f32[m]) grid(1) block(1) external;
 host in hx: f32[n];
 host out hy: f32[n];
 device x, y: f32[n];
@@ -33,6 +34,7 @@ graph main {
   stream s;
   copy x <- hx; fill w <- 1.5; k(n, a, x, y); copy hy <- y;
   record t; wait e; told(n, hy); on s { moved(n, x, y); }
+  outside(u64(n), x);
 }
 )";
 
@@ -46,7 +48,7 @@ cgc::Module sample() {
   Program &program = module.program;
   program.kernels[0].cuda_symbol = "_Z1kv";
   program.kernels[0].inplace = true;
-  program.kernels[1].strided = true;
+  program.kernels[2].strided = true;
   program.buffers[0].mapped = true;
   program.graphs[0].nodes[2].name = "named";
   // A second graph holds the first.
@@ -233,6 +235,16 @@ TEST(Verify, FindsEachBrokenRule) {
        [](Program &p) {
          p.callables[0].params[0].type = ScalarType::U64;
          std::get<CallbackWork>(p.graphs[0].nodes[6].work).arguments[0] = ConditionId{0};
+       }},
+      {"external and has code", [](Program &p) { p.kernels[1].strided = true; }},
+      {"external and has code", [](Program &p) { p.kernels[1].cuda_symbol = "k"; }},
+      {"holds external kernels",
+       [](Program &p) {
+         p.images[0].kernels = {{0}, {1}};
+       }},
+      {"external kernel is given a condition",
+       [](Program &p) {
+         std::get<KernelWork>(p.graphs[0].nodes[8].work).arguments[0] = ConditionId{0};
        }},
       {"only host memory is mapped", [](Program &p) { p.buffers[2].mapped = true; }},
       {"not a child graph", [](Program &p) { p.graphs[0].entry = true; }},

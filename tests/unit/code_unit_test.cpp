@@ -68,6 +68,14 @@ TEST_F(CodeUnits, ACuFileIsOneForAllScopes) {
   EXPECT_EQ(cuda(), "S0 2|S1 3 4 5 6 7 8 9 10 11");
 }
 
+TEST_F(CodeUnits, ExternalKernelsAreInUnitsForTheHostAlone) {
+  add(0);
+  add(0, BodyKind::External);
+  add(0, BodyKind::External).host.emplace();
+  EXPECT_EQ(cuda(), "B0");
+  EXPECT_EQ(host(), "B0|H2");
+}
+
 TEST_F(CodeUnits, BinariesNeedNoCompilerAndHostBodiesGoFirstOnTheHost) {
   add(0);
   add(0, BodyKind::Binary);

@@ -244,6 +244,7 @@ TEST(Conditions, TheBuilderFillsBodies) {
   class Code : public LoadedCode {
   public:
     const Function &function(KernelId) const override { return function_; }
+    bool holds(KernelId) const override { return true; }
 
   private:
     Function function_;

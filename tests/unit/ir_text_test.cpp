@@ -278,6 +278,8 @@ TEST(IrText, NamesThePlaceOfAnError) {
       {head + "kernel k symbol k()", "4:20 expected the kernel's place"},
       {head + "kernel k symbol k() @0:1:1\n", "5:1 expected 'scope'"},
       {head + "kernel k symbol k() @0:1:1\nscope 0", "5:7 there is no scope 0 above"},
+      {head + "scope 0\nkernel k symbol k() strided external @0:1:1\nscope 0",
+       "1:1 the program is broken: kernel 'k': it is external"},
       {scope + "cuda \"\"", "5:6 expected the code's place"},
       {kernel + "scope 0\n", "7:1 expected the kernel's code"},
       {kernel + "scope 0\nsource 0 symbol \"k\"", "7:8 there is no text of file 0 above"},

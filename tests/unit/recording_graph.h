@@ -51,6 +51,7 @@ public:
   const Function &function(format::KernelId kernel) const override {
     return functions[kernel.index];
   }
+  bool holds(format::KernelId) const override { return true; }
   std::array<Function, 2> functions;
 };
 

@@ -5,7 +5,7 @@
 // Nodes": such a call may wait for itself). A captured function is bound with
 // Instance::bind_captured(): it is called once when an executable is made, with a stream that
 // captures what it puts there ("Creating a Graph Using Stream Capture"), and on the host device,
-// where it is bound with Instance::bind_host(), at every launch.
+// where it is bound with Instance::bind_host(), at every launch; so can an external kernel be.
 //
 // A parameter of the declaration is, in C++:
 //   step: i64                 std::int64_t, and so on; bool for bool, float for f32, f16 and bf16

@@ -15,12 +15,11 @@
 // come one after the other, but for wait(), beside which others go on, and Executable::stop().
 // Memory of buffers is yours to guard. Callbacks run on threads of their own and may not call cgrt.
 // Ownership: Program, Device and Executable are cheap handles that keep what they need alive;
-// Instance owns its memory, and spans into it live until an update resizes or binds the buffer. What
-// is asked of an Instance or Executable that was moved from is Error{Usage}.
-// CUDA: the caller's current device, last error and streams stay what they were.
-// Cost: loading a program, making an instance or an executable takes milliseconds; a launch what
-// cudaGraphLaunch takes; an update what cudaGraphExecNodeSetParams takes for each node that
-// changes.
+// Instance owns its memory, and spans into it live until an update resizes or binds the buffer.
+// What is asked of an Instance or Executable that was moved from is Error{Usage}. CUDA: the
+// caller's current device, last error and streams stay what they were. Cost: loading a program,
+// making an instance or an executable takes milliseconds; a launch what cudaGraphLaunch takes; an
+// update what cudaGraphExecNodeSetParams takes for each node that changes.
 #pragma once
 
 #include <cgrt/callable.h>
@@ -78,6 +77,12 @@ struct FunctionInfo {
   std::vector<std::string> parameters;
 };
 
+/// A kernel that the caller binds; its parameters by name, in order.
+struct KernelInfo {
+  std::string name;
+  std::vector<std::string> parameters;
+};
+
 /// An event that nodes record or wait for.
 struct EventInfo {
   std::string name;
@@ -97,6 +102,7 @@ public:
   std::vector<BufferInfo> buffers() const;
   std::vector<GraphInfo> graphs() const;
   std::vector<FunctionInfo> functions() const;
+  std::vector<KernelInfo> external_kernels() const;
   std::vector<EventInfo> events() const;
 
   /// For cgrt's own parts.
@@ -318,7 +324,8 @@ public:
   template <typename Function> void bind_captured(const std::string &name, Function function) {
     bind_function(name, make_stream_function(std::function(std::move(function))));
   }
-  /// What a captured function is on the host device: a function over spans and scalars.
+  /// What a captured function or an external kernel is on the host device: a function over spans
+  /// and scalars, called at each launch; a kernel's goes before its `host { }` body.
   template <typename Function> void bind_host(const std::string &name, Function function) {
     bind_function(name, true, make_host_function(std::function(std::move(function))));
   }
@@ -329,6 +336,14 @@ public:
   void bind_any_host(const std::string &name, HostCall function) {
     bind_function(name, true, {{}, std::move(function)}, true);
   }
+  /// Binds an external kernel on CUDA devices: to the address of a `__global__` function, or to a
+  /// cudaKernel_t or CUkernel, whose library must stay loaded as long as this instance and its
+  /// executables. An address counts only with the copy of the CUDA runtime that it was compiled
+  /// for: where cgrt is in another shared library, pass what cudaGetKernel() makes of it.
+  /// Error{Usage}: there is no such kernel, it is null or no kernel, or the number or the sizes of
+  /// its parameters are not those declared. Bound again, as for callbacks. A host device only looks
+  /// at the name.
+  void bind_kernel(const std::string &name, const void *function);
   /// Binds an `@external` event to the caller's cudaEvent_t, which must outlive this instance's
   /// executables. Does nothing on the host device, whose launches are over when they return.
   void bind_event(const std::string &name, CUevent_st *event);
@@ -341,9 +356,9 @@ public:
   std::vector<std::byte> read(const std::string &name) const;
 
   /// Builds and instantiates one of the program's graphs. Error{InvalidValue}: a geometry, range or
-  /// argument is not legal with this instance's params. Error{Usage}: a function or event that the
-  /// graph uses has not been bound. Error{Device}: a captured function threw, or does what no
-  /// capture allows.
+  /// argument is not legal with this instance's params. Error{Usage}: a function, an external
+  /// kernel or an event that the graph uses has not been bound. Error{Device}: a captured function
+  /// threw, or does what no capture allows.
   Executable executable(const std::string &graph = "main");
 
   /// Runs a graph once, its nodes one at a time in program order, and looks at what its kernels do
@@ -364,6 +379,7 @@ private:
                      bool any_parameters = false);
   void bind_function(const std::string &name, TypedStreamCall function,
                      bool any_parameters = false);
+  void bind_host_kernel(const std::string &name, TypedHostCall function, bool any_parameters);
   std::span<std::byte> host_bytes(const std::string &name, std::optional<ScalarType> type);
 
   std::shared_ptr<InstanceState> state_;

@@ -229,7 +229,10 @@ cgrt_status cgrt_instance_bind_callback(cgrt_instance *instance, const char *nam
                                         cgrt_host_function function, void *user);
 cgrt_status cgrt_instance_bind_captured(cgrt_instance *instance, const char *name,
                                         cgrt_stream_function function, void *user);
-/* What a captured function is on the host device. */
+/* Code for an `external` kernel: a cudaKernel_t, or the address of a __global__ function. */
+cgrt_status cgrt_instance_bind_kernel(cgrt_instance *instance, const char *name,
+                                      const void *function);
+/* What a captured function or an `external` kernel is on the host device. */
 cgrt_status cgrt_instance_bind_host(cgrt_instance *instance, const char *name,
                                     cgrt_host_function function, void *user);
 /* A cudaEvent_t for an `@external` event. */

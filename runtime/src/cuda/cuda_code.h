@@ -2,6 +2,7 @@
 #pragma once
 
 #include "cuda/cuda_context.h"
+#include "cuda/cuda_function.h"
 #include "device.h"
 
 #include <array>
@@ -10,28 +11,6 @@
 #include <vector>
 
 namespace cgrt::cuda {
-
-/// A loaded kernel.
-class CudaFunction : public Function {
-public:
-  CudaFunction(cudaKernel_t kernel, const cudaFuncAttributes &attributes)
-      : kernel_(kernel), attributes_(attributes),
-        allowed_dynamic_bytes_(static_cast<std::size_t>(attributes.maxDynamicSharedSizeBytes)) {}
-
-  /// As the graph and attribute calls take it.
-  void *handle() const { return kernel_; }
-  cudaKernel_t kernel() const { return kernel_; }
-
-  /// Error{Device} at `node` where a block of this size, or with this much dynamic shared memory,
-  /// cannot run on this GPU. Raises the kernel's limit of dynamic shared memory where that is
-  /// needed. The context is current.
-  void prepare(const KernelParams &params, const Context &context, const NodeLabel &node) const;
-
-private:
-  cudaKernel_t kernel_;
-  cudaFuncAttributes attributes_;
-  mutable std::size_t allowed_dynamic_bytes_; ///< what the driver has been told; only ever grows
-};
 
 /// A loaded image.
 class CudaLibrary {
@@ -53,13 +32,16 @@ private:
 
 class CudaCode : public LoadedCode {
 public:
-  /// Loads for each kernel the best image that holds it, each image once. Error{Device} lists what
-  /// there is where none fits, names the kernel that is missing in its image, and the parameter
-  /// whose size is not the declared one.
+  /// Loads for each kernel but external ones the best image that holds it, each image once.
+  /// Error{Device} lists what there is where none fits, names the kernel that is missing in its
+  /// image, and the parameter whose size is not the declared one.
   CudaCode(const std::shared_ptr<const Context> &context, const format::Program &program);
 
   const Function &function(format::KernelId kernel) const override {
     return functions_[kernel.index];
+  }
+  bool holds(format::KernelId kernel) const override {
+    return functions_[kernel.index].kernel() != nullptr;
   }
 
 private:

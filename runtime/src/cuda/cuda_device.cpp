@@ -121,6 +121,12 @@ public:
     return mapped && first.devicePointer != data ? "it is not mapped into the GPU's addresses" : "";
   }
 
+  std::unique_ptr<Function> wrap_kernel(const format::Kernel &kernel, const void *function,
+                                        const NodeLabel &label) override {
+    const Current current = context_->make_current();
+    return wrap_function(kernel, function, label);
+  }
+
 private:
   std::shared_ptr<const Context> context_;
 };

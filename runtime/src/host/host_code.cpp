@@ -54,7 +54,10 @@ HostCode::HostCode(const format::Program &program) {
 }
 
 void HostCode::load_objects(const format::Program &program) {
-  if (std::none_of(program.images.begin(), program.images.end(), is_for_this_machine)) {
+  const bool needs_image = std::any_of(program.kernels.begin(), program.kernels.end(),
+                                       [](const format::Kernel &it) { return !it.external; });
+  if (needs_image &&
+      std::none_of(program.images.begin(), program.images.end(), is_for_this_machine)) {
     refuse(program);
   }
   objects_.resize(program.images.size());
@@ -80,6 +83,9 @@ HostFunction HostCode::find(const format::Program &program, format::KernelId id)
         return {reinterpret_cast<host_abi::Entry *>(entry), once};
       }
     }
+  }
+  if (kernel.external) { // without `host { }`
+    return {nullptr, false};
   }
   throw Error(ErrorCode::Device, "kernel " + kernel.name + ": the host code does not hold it",
               program.locate(kernel.place));

@@ -24,12 +24,15 @@ private:
 
 class HostCode : public LoadedCode {
 public:
-  /// Loads the images for this machine, which together must hold all kernels. Error{Device}
-  /// otherwise.
+  /// Loads the images for this machine, which together must hold all kernels but external ones.
+  /// Error{Device} otherwise.
   explicit HostCode(const format::Program &program);
 
   const Function &function(format::KernelId kernel) const override {
     return functions_[kernel.index];
+  }
+  bool holds(format::KernelId kernel) const override {
+    return functions_[kernel.index].entry() != nullptr;
   }
 
 private:

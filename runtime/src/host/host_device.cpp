@@ -65,6 +65,12 @@ std::unique_ptr<DeviceQueue> HostDevice::wrap_queue(CUstream_st * /*stream*/) {
   return create_queue();
 }
 
+std::unique_ptr<Function> HostDevice::wrap_kernel(const format::Kernel & /*kernel*/,
+                                                  const void * /*function*/,
+                                                  const NodeLabel & /*label*/) {
+  return nullptr;
+}
+
 std::unique_ptr<DeviceBackend> make_host_device(const HostDeviceOptions &options) {
   return std::make_unique<HostDevice>(options);
 }

@@ -24,6 +24,8 @@ public:
   std::string why_not_usable(MemorySpace, const std::byte *, std::size_t, bool) const override {
     return {}; // whatever the process may touch
   }
+  std::unique_ptr<Function> wrap_kernel(const format::Kernel &kernel, const void *function,
+                                        const NodeLabel &label) override;
 
 private:
   std::uint64_t seed_;
