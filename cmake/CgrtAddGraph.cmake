@@ -3,12 +3,14 @@
 #                [TARGET cuda|host|both]    # whose code; default: both, or host alone without NVRTC
 #                [ARCH sm_90...]            # CUDA architectures
 #                [DEFINES NAME=VALUE...]    # values of consts
-#                [INCLUDES DIR...])         # where imports are looked for, after FILE's folder
+#                [INCLUDES DIR...]          # where imports are looked for, after FILE's folder
+#                [HEADER])                  # make a header, too
 #
 # Whenever TARGET is built, FILE is compiled before it to the bundle <name>.cgb in the current build
 # folder: again when FILE, what it imports or includes, or cgc has changed. The path of the bundle
 # is TARGET's property CGRT_GRAPH_<name>. Paths are relative to the current source folder. Several
-# targets may share a bundle.
+# targets may share a bundle. With HEADER, TARGET can also #include "<name>.cgraph.h", which holds the
+# bundle and classes around it (cgc --emit=header).
 cmake_policy(VERSION 3.20)
 
 # Makes `output` with the options behind it. `file` and `options` are the caller's.
@@ -29,7 +31,7 @@ function(_cgrt_compile_graph output)
 endfunction()
 
 function(cgrt_add_graph target file)
-  cmake_parse_arguments(PARSE_ARGV 2 arg "" "NAME;TARGET" "ARCH;DEFINES;INCLUDES")
+  cmake_parse_arguments(PARSE_ARGV 2 arg "HEADER" "NAME;TARGET" "ARCH;DEFINES;INCLUDES")
   if(DEFINED arg_UNPARSED_ARGUMENTS OR DEFINED arg_KEYWORDS_MISSING_VALUES)
     message(FATAL_ERROR "cgrt_add_graph(${target} ${file}): cannot use"
                         " '${arg_UNPARSED_ARGUMENTS}${arg_KEYWORDS_MISSING_VALUES}'")
@@ -76,5 +78,14 @@ function(cgrt_add_graph target file)
                         " give one of them another NAME")
   endif()
   add_dependencies(${target} ${step})
+  if(arg_HEADER)
+    set(header ${CMAKE_CURRENT_BINARY_DIR}/${arg_NAME}.cgraph.h)
+    if(NOT TARGET ${step}_header)
+      _cgrt_compile_graph(${header} --emit=header)
+      add_custom_target(${step}_header DEPENDS ${header})
+    endif()
+    add_dependencies(${target} ${step}_header)
+    target_include_directories(${target} PRIVATE ${CMAKE_CURRENT_BINARY_DIR})
+  endif()
   set_property(TARGET ${target} PROPERTY CGRT_GRAPH_${arg_NAME} ${bundle})
 endfunction()

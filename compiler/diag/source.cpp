@@ -125,14 +125,24 @@ llvm::Expected<FileId> SourceFiles::open(const std::string &path) {
   if (!raw) {
     return raw.takeError();
   }
-  if (const std::optional<BadByte> bad = find_bad_byte(*raw)) {
-    const SourceFile before(path, std::string_view(*raw).substr(0, bad->offset));
+  auto file = take(path, *raw);
+  if (file) {
+    add_input(path);
+  }
+  return file;
+}
+
+llvm::Expected<FileId> SourceFiles::take(const std::string &name, std::string_view text) {
+  if (text.size() > max_source_bytes) {
+    return unusable(name, "it is larger than " + std::to_string(max_source_bytes >> 20) + " MiB");
+  }
+  if (const std::optional<BadByte> bad = find_bad_byte(text)) {
+    const SourceFile before(name, text.substr(0, bad->offset));
     const auto end = static_cast<std::uint32_t>(before.text().size());
-    return unusable(path, "line " + std::to_string(before.line_of(end)) + ", column " +
+    return unusable(name, "line " + std::to_string(before.line_of(end)) + ", column " +
                               std::to_string(before.column_of(end)) + ": " + bad->what);
   }
-  add_input(path);
-  return add(path, *raw);
+  return add(name, text);
 }
 
 void SourceFiles::add_input(const std::string &path) {

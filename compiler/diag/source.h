@@ -59,6 +59,8 @@ class SourceFiles {
 public:
   /// Reads a file; the error says why it cannot be used.
   llvm::Expected<FileId> open(const std::string &path);
+  /// Text that is not in a file, held to the same.
+  llvm::Expected<FileId> take(const std::string &name, std::string_view text);
   FileId add(std::string name, std::string_view text);
 
   const SourceFile &operator[](FileId id) const { return files_[id.index]; }

@@ -5,6 +5,7 @@
 
 #include "diag/diagnostics.h"
 #include "emit/dot.h"
+#include "emit/header.h"
 #include "ir/lower.h"
 #include "ir/read.h"
 #include "kernels/file_scope.h"
@@ -18,6 +19,7 @@
 #include "format/bundle.h"
 
 #include <llvm/Support/ErrorHandling.h>
+#include <llvm/Support/Path.h>
 #include <llvm/Support/raw_ostream.h>
 
 #include <algorithm>
@@ -53,7 +55,7 @@ private:
     if (!defines) {
       return fail(CompileStatus::WrongUsage, defines.takeError());
     }
-    auto file = timer_.time("read", [&] { return files_.open(options_.input); });
+    auto file = timer_.time("read", [&] { return open(); });
     if (!file) {
       return fail(CompileStatus::InputErrors, file.takeError());
     }
@@ -84,6 +86,11 @@ private:
     return finish(module);
   }
 
+  llvm::Expected<FileId> open() {
+    return options_.text ? files_.take(options_.input, *options_.text)
+                         : files_.open(options_.input);
+  }
+
   /// IR has been through the passes.
   CompileResult run_from_ir() {
     if (options_.emit == Emit::Ast || !options_.defines.empty()) {
@@ -93,7 +100,7 @@ private:
                                           "--emit=ast and -D take a .cgraph file",
                                           options_.input.c_str()));
     }
-    auto file = timer_.time("read", [&] { return files_.open(options_.input); });
+    auto file = timer_.time("read", [&] { return open(); });
     if (!file) {
       return fail(CompileStatus::InputErrors, file.takeError());
     }
@@ -105,7 +112,8 @@ private:
   CompileResult finish(Module &module) {
     timer_.time("races", [&] { check_races(module, options_.verify_order, files_, diagnostics_); });
     const KernelUnit unit = {files_, module.scopes, module.kernel_sources};
-    if (options_.emit != Emit::Bundle) {
+    const bool has_code = options_.emit == Emit::Bundle || options_.emit == Emit::Header;
+    if (!has_code) {
       check_blocks(unit, diagnostics_); // which compile_kernels() does, too
     }
     if (diagnostics_.has_errors()) {
@@ -120,6 +128,7 @@ private:
     case Emit::Dot:
       return done(emit_dot(module.program));
     case Emit::Bundle:
+    case Emit::Header:
       break;
     }
 
@@ -127,6 +136,9 @@ private:
                 [&] { compile_kernels(module.program, unit, kernel_options(), diagnostics_); });
     const auto bundle =
         timer_.time("emit", [&] { return cgrt::format::encode_bundle(module.program); });
+    if (options_.emit == Emit::Header) {
+      return done(emit_header(module.program, bundle, llvm::sys::path::stem(options_.input)));
+    }
     return done({reinterpret_cast<const char *>(bundle.data()), bundle.size()});
   }
 

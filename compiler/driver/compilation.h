@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -12,13 +13,15 @@ class raw_ostream; // declared alone, so that users of the header need no LLVM
 namespace cgc {
 
 /// The phase to stop at, whose product is the result.
-enum class Emit : std::uint8_t { Bundle, Check, Ast, Ir, Dot };
+enum class Emit : std::uint8_t { Bundle, Check, Ast, Ir, Dot, Header };
 
 /// The devices to compile kernels for. Default is both, or the host alone where there is no NVRTC.
 enum class Target : std::uint8_t { Default, Cuda, Host, Both };
 
 struct CompileOptions {
-  std::string input;                        ///< path of the .cgraph file, or of IR text, .cgir
+  std::string input; ///< path of the .cgraph file, or of IR text, .cgir
+  /// Compiled instead of what is in the file, whose name then only says what it is and where.
+  std::optional<std::string> text = {};
   std::vector<std::string> defines;         ///< NAME=VALUE, for file-scope consts of the main file
   std::vector<std::string> include_folders; ///< where imports are looked for, after the file's own
   Emit emit = Emit::Bundle;

@@ -33,11 +33,13 @@ struct CommandLine {
                "the current folder for a bundle, else standard output)")};
   cl::opt<cgc::Emit> emit{
       "emit", cl::desc("What to make:"), cl::init(cgc::Emit::Bundle), cl::cat(category),
-      cl::values(clEnumValN(cgc::Emit::Bundle, "bundle", "a bundle for cgrun and cgrt (default)"),
-                 clEnumValN(cgc::Emit::Check, "check", "diagnostics alone"),
-                 clEnumValN(cgc::Emit::Ast, "ast", "the syntax tree"),
-                 clEnumValN(cgc::Emit::Ir, "ir", "the Graph IR"),
-                 clEnumValN(cgc::Emit::Dot, "dot", "the graphs for Graphviz"))};
+      cl::values(
+          clEnumValN(cgc::Emit::Bundle, "bundle", "a bundle for cgrun and cgrt (default)"),
+          clEnumValN(cgc::Emit::Check, "check", "diagnostics alone"),
+          clEnumValN(cgc::Emit::Ast, "ast", "the syntax tree"),
+          clEnumValN(cgc::Emit::Ir, "ir", "the Graph IR"),
+          clEnumValN(cgc::Emit::Dot, "dot", "the graphs for Graphviz"),
+          clEnumValN(cgc::Emit::Header, "header", "a C++ header with the bundle and classes"))};
   cl::opt<cgc::Target> target{
       "target", cl::desc("Which devices to compile kernels for:"), cl::init(cgc::Target::Default),
       cl::cat(category),

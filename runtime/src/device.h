@@ -163,10 +163,17 @@ public:
   /// `entry` is the graph that this was instantiated from; it and all graphs in it are still there.
   virtual std::uint32_t place(const DeviceGraph &entry, const DeviceGraph &graph,
                               std::uint32_t node) = 0;
+  /// New params of a place.
+  struct Update {
+    std::uint32_t place = 0;
+    const NodeParams *params = nullptr;
+    bool enabled = true;
+  };
   /// Changes what later launches do. The params are of the same kind as those that the node was
-  /// added with; those of a kernel differ in geometry and arguments alone. False where the device
-  /// cannot change this in an executable, which must then be made anew.
-  virtual bool update(std::uint32_t place, const NodeParams &params, bool enabled) = 0;
+  /// added with; those of a kernel differ in geometry and arguments alone. Returns how many it has
+  /// changed: at the one behind these the device cannot do it in an executable, which must then be
+  /// made anew.
+  virtual std::size_t update(std::span<const Update> updates) = 0;
   /// Throws what went wrong on the host device since the last report; a GPU tells by its queues.
   virtual void report() = 0;
   /// Returns when every launch on the device's own queue is done, and reports.

@@ -103,7 +103,7 @@ void Instance::bind_event(const std::string &name, CUevent_st *event) {
 
 UpdateReport Instance::update(const Changes &changes) {
   const std::lock_guard lock = locked(state_);
-  Transaction transaction(*state_);
+  Transaction &transaction = state_->transaction();
   for (const auto &[name, value] : changes.params) {
     transaction.assign(name, value);
   }
@@ -119,14 +119,14 @@ UpdateReport Instance::set(const std::map<std::string, Scalar> &params) {
 
 UpdateReport Instance::set(std::string_view param, const Scalar &value) {
   const std::lock_guard lock = locked(state_);
-  Transaction transaction(*state_);
+  Transaction &transaction = state_->transaction();
   transaction.assign(param, value);
   return transaction.commit();
 }
 
 UpdateReport Instance::bind(const std::string &buffer, BoundMemory memory) {
   const std::lock_guard lock = locked(state_);
-  Transaction transaction(*state_);
+  Transaction &transaction = state_->transaction();
   transaction.bind(buffer, std::move(memory));
   return transaction.commit();
 }

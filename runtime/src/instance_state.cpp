@@ -1,5 +1,7 @@
 #include "instance_state.h"
 
+#include "update.h"
+
 #include <algorithm>
 #include <chrono>
 #include <cstring>
@@ -127,6 +129,14 @@ InstanceState::~InstanceState() {
   } catch (const Error &) {
     // There is nobody to tell: the program has not waited for its launches.
   }
+}
+
+Transaction &InstanceState::transaction() {
+  if (!transaction_) {
+    transaction_ = std::make_unique<Transaction>(*this);
+  }
+  transaction_->begin();
+  return *transaction_;
 }
 
 BufferView InstanceState::view_of(format::BufferId id) const {

@@ -30,6 +30,8 @@ struct BufferMemory {
   bool missing = false;        ///< and taken it away again
 };
 
+class Transaction;
+
 /// Members are destroyed from the last to the first: memory and code before their device.
 struct InstanceState {
   InstanceState(const Program &given_program, const Device &given_device,
@@ -108,11 +110,15 @@ struct InstanceState {
   std::vector<BufferMemory> retired;
   std::mutex mutex; ///< held by every call
 
+  /// One that has begun.
+  Transaction &transaction();
+
 private:
   void require_function(format::CallableId id, const format::Node &node) const;
   void require_event(format::EventId id, const format::Node &node) const;
 
-  std::unique_ptr<Dependents> dependents_; ///< made for the first update
+  std::unique_ptr<Dependents> dependents_;   ///< made for the first update
+  std::unique_ptr<Transaction> transaction_; ///< likewise
 };
 
 template <typename IsUser> void InstanceState::rebind(Bindings others, const IsUser &is_user) {

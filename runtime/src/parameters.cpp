@@ -33,17 +33,17 @@ const format::Param &find(const format::Program &program, std::string_view name)
 }
 
 /// `value` as the parameter's type computes with it.
-Value converted(const format::Param &param, const Value &value, const SourceLocation &where) {
+Value converted(const format::Program &program, const format::Param &param, const Value &value) {
   if (value.is_float() && !format::is_float(param.type)) {
     throw Error(ErrorCode::Usage, typed_name(param) + " takes an integer, not " + value.text(),
-                where);
+                program.locate(param.place));
   }
   if (format::to_scalar_bits(value, param.type).fault != format::Fault::None) {
     throw Error(ErrorCode::Usage,
                 typed_name(param) + " cannot be " + value.text() + ": the type holds " +
                     std::to_string(format::least(param.type)) + " to " +
                     std::to_string(format::greatest(param.type)),
-                where);
+                program.locate(param.place));
   }
   format::Expr cast;
   cast.op = format::ExprOp::Cast;
@@ -57,20 +57,21 @@ std::vector<Value> values_of(const format::Program &program,
   std::vector<Value> values;
   values.reserve(program.params.size());
   for (const format::Param &param : program.params) {
-    const SourceLocation where = program.locate(param.place);
     if (const auto found = given.find(param.name); found != given.end()) {
-      values.push_back(converted(param, Value::from_scalar(found->second), where));
+      values.push_back(converted(program, param, Value::from_scalar(found->second)));
       continue;
     }
     if (!param.default_value.valid()) {
-      throw Error(ErrorCode::Usage, typed_name(param) + " has no default and must be given", where);
+      throw Error(ErrorCode::Usage, typed_name(param) + " has no default and must be given",
+                  program.locate(param.place));
     }
     const Outcome fallback = program.exprs.known(param.default_value).value_or(Outcome{});
     if (!fallback.ok()) {
       throw Error(ErrorCode::InvalidValue,
-                  typed_name(param) + ": its default: " + std::string(text(fallback.fault)), where);
+                  typed_name(param) + ": its default: " + std::string(text(fallback.fault)),
+                  program.locate(param.place));
     }
-    values.push_back(converted(param, fallback.value, where));
+    values.push_back(converted(program, param, fallback.value));
   }
   return values;
 }
@@ -102,14 +103,14 @@ Parameters::Parameters(const format::Program &program, const std::map<std::strin
   values_ = values_of(program, given);
   outcomes_ = format::evaluate(program.exprs, values_);
   for (const format::Check &check : program.checks) {
-    run_check(check, program.locate(check.place));
+    run_check(check);
   }
 }
 
 Parameters::Assignment Parameters::assignment(std::string_view name, const Scalar &value) const {
   const format::Param &param = find(*program_, name);
   return {{static_cast<std::uint32_t>(&param - program_->params.data())},
-          converted(param, Value::from_scalar(value), program_->locate(param.place))};
+          converted(*program_, param, Value::from_scalar(value))};
 }
 
 void Parameters::assign(const Dependents &dependents, std::span<const Assignment> assignments,
@@ -143,7 +144,7 @@ void Parameters::assign(const Dependents &dependents, std::span<const Assignment
   try {
     for (const auto &[id, old] : changes.outcomes) {
       for (const std::uint32_t check : dependents.checks(id)) {
-        run_check(program_->checks[check], program_->locate(program_->checks[check].place));
+        run_check(program_->checks[check]);
       }
     }
   } catch (...) {
@@ -178,13 +179,14 @@ std::int64_t Parameters::integer(format::ExprId id, const ExprUse &use) const {
   return static_cast<std::int64_t>(found.as_wide());
 }
 
-void Parameters::run_check(const format::Check &check, const SourceLocation &where) const {
-  const std::string slug = " [" + check.slug + "]";
+void Parameters::run_check(const format::Check &check) const {
   const Outcome &left = outcomes_[check.left.index];
   const Outcome &right = outcomes_[check.right.index];
-  for (const Outcome &side : {left, right}) {
-    if (!side.ok()) {
-      throw Error(ErrorCode::InvalidValue, std::string(format::text(side.fault)) + slug, where);
+  for (const Outcome *side : {&left, &right}) {
+    if (!side->ok()) {
+      throw Error(ErrorCode::InvalidValue,
+                  std::string(format::text(side->fault)) + " [" + check.slug + "]",
+                  program_->locate(check.place));
     }
   }
   const auto left_value = left.value.as_wide();
@@ -196,7 +198,8 @@ void Parameters::run_check(const format::Check &check, const SourceLocation &whe
   std::string message = check.message;
   replace_all(message, "{left}", left.value.text());
   replace_all(message, "{right}", right.value.text());
-  throw Error(ErrorCode::InvalidValue, message + slug, where);
+  throw Error(ErrorCode::InvalidValue, message + " [" + check.slug + "]",
+              program_->locate(check.place));
 }
 
 } // namespace cgrt

@@ -66,7 +66,7 @@ public:
   std::int64_t integer(format::ExprId id, const ExprUse &use) const;
 
 private:
-  void run_check(const format::Check &check, const SourceLocation &where) const;
+  void run_check(const format::Check &check) const;
 
   const format::Program *program_;
   std::vector<format::Value> values_;     ///< parallel to the parameters

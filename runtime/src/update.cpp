@@ -344,13 +344,21 @@ void Transaction::exchange(Plan &plan, bool forward) {
   }
 }
 
+std::span<const DeviceExecutable::Update> Transaction::updates_of(const Plan &plan) {
+  updates_.clear();
+  for (const LiveNode *node : plan.nodes) {
+    updates_.push_back({node->place, &node->params, node->enabled});
+  }
+  return updates_;
+}
+
 void Transaction::apply(Plan &plan) {
   exchange(plan, true);
   plan.applied = true;
-  DeviceExecutable &executable = *plan.executable->executable;
-  for (; plan.rebuild.empty() && plan.updated < plan.nodes.size(); ++plan.updated) {
-    const LiveNode &node = *plan.nodes[plan.updated];
-    if (!executable.update(node.place, node.params, node.enabled)) {
+  if (plan.rebuild.empty() && !plan.nodes.empty()) {
+    plan.updated = plan.nodes.size(); // for all that is known if it throws
+    plan.updated = plan.executable->executable->update(updates_of(plan));
+    if (plan.updated < plan.nodes.size()) {
       plan.rebuild = "CUDA takes no such change of a node in an executable";
     }
   }
@@ -369,13 +377,9 @@ void Transaction::take_back(Plan &plan) {
   }
   exchange(plan, false);
   // The one at which it went wrong may have been changed in some of its places.
-  const std::size_t changed = std::min(plan.updated + 1, plan.nodes.size());
-  for (std::size_t i = 0; i < changed; ++i) {
-    const LiveNode &node = *plan.nodes[i];
-    if (!plan.executable->executable->update(node.place, node.params, node.enabled)) {
-      state_.install(state_.made(*plan.executable), *plan.executable);
-      return;
-    }
+  const auto changed = updates_of(plan).first(std::min(plan.updated + 1, plan.nodes.size()));
+  if (plan.executable->executable->update(changed) < changed.size()) {
+    state_.install(state_.made(*plan.executable), *plan.executable);
   }
 }
 
@@ -400,20 +404,48 @@ void Transaction::finish(Plan &plan, UpdateReport &report) {
   }
 }
 
+void Transaction::Plan::begin(std::shared_ptr<ExecutableState> whose) {
+  executable = std::move(whose);
+  patches.clear();
+  wholes.clear();
+  nodes.clear();
+  applied = false;
+  updated = 0;
+  rebuild.clear();
+  made.reset();
+}
+
+void Transaction::begin() {
+  assignments_.clear();
+  changes_.clear();
+  placements_.clear();
+}
+
+void Transaction::make_plans() {
+  plan_count_ = 0;
+  for (const auto &weak : state_.executables) {
+    if (auto executable = weak.lock()) {
+      if (plan_count_ == plans_.size()) {
+        plans_.emplace_back();
+      }
+      Plan &plan = plans_[plan_count_++];
+      plan.begin(std::move(executable));
+      make(plan);
+    }
+  }
+}
+
 UpdateReport Transaction::commit() {
+  plan_count_ = 0;
   state_.parameters.assign(state_.dependents(), assignments_, changes_);
-  std::vector<Plan> plans;
   bool exchanged = false;
   try {
     resize();
     check_memory();
     exchange_memory();
     exchanged = true;
-    for (auto &executable : state_.alive()) {
-      plans.push_back({std::move(executable)});
-      make(plans.back());
-    }
-    for (Plan &plan : plans) {
+    make_plans();
+    for (Plan &plan : plans()) {
       apply(plan);
     }
   } catch (...) {
@@ -421,20 +453,24 @@ UpdateReport Transaction::commit() {
       exchange_memory();
     }
     state_.parameters.exchange(changes_);
-    for (Plan &plan : plans) {
+    for (Plan &plan : plans()) {
       take_back(plan);
+      plan.executable.reset();
     }
+    placements_.clear(); // which own memory
     throw;
   }
   UpdateReport report;
-  for (Plan &plan : plans) {
+  for (Plan &plan : plans()) {
     finish(plan, report);
+    plan.executable.reset(); // whose end is its users' affair
   }
   for (Placement &old : placements_) {
     if (old.memory.own != nullptr || old.memory.owner != nullptr) {
       state_.retired.push_back(std::move(old.memory)); // launches in flight use it
     }
   }
+  placements_.clear();
   return report;
 }
 

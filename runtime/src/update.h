@@ -15,10 +15,14 @@
 
 namespace cgrt {
 
+/// Serves one update after the other, so that what it needs is allocated once.
 class Transaction {
 public:
-  /// Nobody else uses the instance meanwhile.
+  /// Nobody else uses the instance during an update.
   explicit Transaction(InstanceState &state) : state_(state) {}
+
+  /// Begins anew.
+  void begin();
 
   /// Each param once.
   void assign(std::string_view param, const Scalar &value) {
@@ -27,7 +31,7 @@ public:
   /// Error{Usage} where this memory cannot be this buffer's.
   void bind(const std::string &buffer, BoundMemory memory);
 
-  /// After an error nothing has changed. Call once.
+  /// After an error nothing has changed. Then comes begin().
   UpdateReport commit();
 
 private:
@@ -58,14 +62,16 @@ private:
 
   /// What happens to one executable.
   struct Plan {
+    void begin(std::shared_ptr<ExecutableState> whose);
+
     std::shared_ptr<ExecutableState> executable;
-    std::vector<Patch> patches = {};
-    std::vector<Whole> wholes = {};
-    std::vector<LiveNode *> nodes = {}; ///< that these are of, each once
+    std::vector<Patch> patches;
+    std::vector<Whole> wholes;
+    std::vector<LiveNode *> nodes; ///< that these are of, each once
     bool applied = false;
-    std::size_t updated = 0;  ///< of `nodes`: so many are changed in the executable
-    std::string rebuild = {}; ///< why it must be made anew; empty: it need not
-    std::optional<InstanceState::Made> made = {};
+    std::size_t updated = 0; ///< of `nodes`: so many are changed in the executable
+    std::string rebuild;     ///< why it must be made anew; empty: it need not
+    std::optional<InstanceState::Made> made;
   };
 
   void resize();
@@ -77,6 +83,9 @@ private:
   void make(Plan &plan);
   void resolve_again(Plan &plan);
   void make_live(ExecutableState &executable, std::uint32_t index);
+  std::span<Plan> plans() { return {plans_.data(), plan_count_}; }
+  void make_plans();
+  std::span<const DeviceExecutable::Update> updates_of(const Plan &plan);
   static void exchange(Plan &plan, bool forward);
   void apply(Plan &plan);
   void take_back(Plan &plan);
@@ -86,7 +95,10 @@ private:
   std::vector<Parameters::Assignment> assignments_;
   Parameters::Changes changes_;
   std::vector<Placement> placements_;
-  std::vector<std::uint32_t> again_; ///< nodes to be resolved, of the current plan
+  std::vector<Plan> plans_; ///< the first plan_count_ of them
+  std::size_t plan_count_ = 0;
+  std::vector<std::uint32_t> again_;              ///< nodes to be resolved, of the current plan
+  std::vector<DeviceExecutable::Update> updates_; ///< of the current plan
 };
 
 } // namespace cgrt

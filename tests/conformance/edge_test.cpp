@@ -88,6 +88,7 @@ std::vector<Example> examples() {
   all.push_back({"streams_pool",
                  {{"m", 9}, {"n", 7}, {"k", 5}},
                  Defines{{"BATCH", number(7)}, {"STREAMS", number(3)}}});
+  all.push_back({"update_sweep", {{"batch", 5}}});
   return all;
 }
 

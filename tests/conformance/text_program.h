@@ -6,46 +6,17 @@
 #include "device_under_test.h"
 #include "driver/compilation.h"
 
-#include <unistd.h>
-
-#include <atomic>
-#include <filesystem>
-#include <fstream>
 #include <span>
 #include <stdexcept>
 #include <string>
 
 namespace conformance {
 
-/// A file that is removed in the end.
-class SourceText {
-public:
-  explicit SourceText(const std::string &text)
-      : path_(std::filesystem::temp_directory_path() /
-              ("cgraph-conformance-" + std::to_string(getpid()) + "-" + std::to_string(next()) +
-               ".cgraph")) {
-    std::ofstream(path_) << text;
-  }
-  ~SourceText() { std::filesystem::remove(path_); }
-  SourceText(const SourceText &) = delete;
-  SourceText &operator=(const SourceText &) = delete;
-
-  std::string path() const { return path_.string(); }
-
-private:
-  static int next() {
-    static std::atomic<int> count = 0;
-    return ++count;
-  }
-
-  std::filesystem::path path_;
-};
-
 /// For "host" or a CUDA architecture. Throws std::runtime_error with what the compiler says.
 inline cgrt::Program compile_text(const std::string &text, const std::string &target) {
-  const SourceText source(text);
   cgc::CompileOptions options;
-  options.input = source.path();
+  options.input = "test.cgraph";
+  options.text = text;
   options.target = target == "host" ? cgc::Target::Host : cgc::Target::Cuda;
   options.architectures = {target};
   std::string messages;

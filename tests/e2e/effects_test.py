@@ -351,6 +351,7 @@ class ExamplesTest(harness.ToolTest):
             "--in", "ha=random:1", "--in", "hb=random:2",
         ],
         "sobel": ["--set", "h=33", "--set", "w=47", "--in", "himage=random"],
+        "update_sweep": ["--set", "batch=5", "--in", "hw=random:1", "--in", "hx=random:2"],
     }  # fmt: skip
 
     def test_all(self):

@@ -78,6 +78,7 @@ Context::Context(int ordinal)
   check(cudaGetDeviceProperties(&properties, ordinal), "cudaGetDeviceProperties");
   name_ = "cuda:" + std::to_string(ordinal) + " " + properties.name;
   find_driver_function("cuGraphLaunch", graph_launch_);
+  find_driver_function("cuGraphExecKernelNodeSetParams", set_kernel_params_);
   const Current current = make_current();
   check(cudaDeviceGetStreamPriorityRange(&last_priority_, &first_priority_),
         "cudaDeviceGetStreamPriorityRange");

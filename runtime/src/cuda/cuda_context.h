@@ -98,6 +98,11 @@ public:
       fail(as_runtime_error(result), "cuGraphLaunch");
     }
   }
+  /// New params of a kernel node; this context is current. The driver's call for the same reason.
+  cudaError_t set_params(cudaGraphExec_t executable, cudaGraphNode_t node,
+                         const CUDA_KERNEL_NODE_PARAMS &params) const {
+    return as_runtime_error(set_kernel_params_(executable, node, &params));
+  }
   /// Waits for what is on a stream; this context is current.
   void finish(cudaStream_t stream) const {
     const cudaError_t result = cudaStreamSynchronize(stream);
@@ -127,6 +132,7 @@ private:
   cudaStream_t stream_ = nullptr;
   cudaStream_t capture_stream_ = nullptr;
   decltype(&cuGraphLaunch) graph_launch_ = nullptr;
+  decltype(&cuGraphExecKernelNodeSetParams) set_kernel_params_ = nullptr;
 };
 
 /// The compute capability of a device that exists.

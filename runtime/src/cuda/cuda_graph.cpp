@@ -134,19 +134,23 @@ void CudaGraph::require_cooperative(const KernelParams &params, const NodeLabel 
 cudaGraphNodeParams CudaGraph::node_params(const KernelParams &params, const NodeLabel &label) {
   const auto &function = static_cast<const CudaFunction &>(*params.function);
   function.prepare(params, *context_, label);
-  scratch_.clear();
-  for (const std::uint64_t &argument : params.arguments) {
-    // CUDA only reads through these, although it takes them as void *.
-    scratch_.push_back(const_cast<std::uint64_t *>(&argument));
-  }
   cudaGraphNodeParams result = {};
   result.type = cudaGraphNodeTypeKernel;
   result.kernel.func = function.handle();
   result.kernel.gridDim = to_dim3(params.grid);
   result.kernel.blockDim = to_dim3(params.block);
   result.kernel.sharedMemBytes = params.shared_bytes;
-  result.kernel.kernelParams = scratch_.data();
+  result.kernel.kernelParams = kernel_arguments(params);
   return result;
+}
+
+void **CudaGraph::kernel_arguments(const KernelParams &params) {
+  scratch_.clear();
+  for (const std::uint64_t &argument : params.arguments) {
+    // CUDA only reads through these, although it takes them as void *.
+    scratch_.push_back(const_cast<std::uint64_t *>(&argument));
+  }
+  return scratch_.data();
 }
 
 cudaGraphNodeParams CudaGraph::node_params(const CopyParams &params, const NodeLabel &) {
@@ -354,10 +358,26 @@ std::vector<cudaGraphNode_t> CudaGraph::places_of(const CudaGraph &graph,
 
 cudaGraphNodeParams CudaGraph::update_params(std::uint32_t node, const NodeParams &params) {
   const NodeLabel &label = labels_[node];
-  if (const auto *kernel = std::get_if<KernelParams>(&params); kernel && kernel->cooperative) {
-    require_cooperative(*kernel, label);
-  }
   return std::visit([&](const auto &kind) { return node_params(kind, label); }, params);
+}
+
+CUDA_KERNEL_NODE_PARAMS CudaGraph::update_params(std::uint32_t node, const KernelParams &params) {
+  const auto &function = static_cast<const CudaFunction &>(*params.function);
+  function.prepare(params, *context_, labels_[node]);
+  if (params.cooperative) {
+    require_cooperative(params, labels_[node]);
+  }
+  CUDA_KERNEL_NODE_PARAMS result = {};
+  result.kern = reinterpret_cast<CUkernel>(function.handle());
+  result.gridDimX = params.grid.x;
+  result.gridDimY = params.grid.y;
+  result.gridDimZ = params.grid.z;
+  result.blockDimX = params.block.x;
+  result.blockDimY = params.block.y;
+  result.blockDimZ = params.block.z;
+  result.sharedMemBytes = params.shared_bytes;
+  result.kernelParams = kernel_arguments(params);
+  return result;
 }
 
 bool CudaGraph::is_enabled(std::uint32_t node) const {
@@ -448,23 +468,41 @@ std::uint32_t CudaExecutable::place(const DeviceGraph &entry, const DeviceGraph 
   return static_cast<std::uint32_t>(places_.size() - 1);
 }
 
-bool CudaExecutable::update(std::uint32_t place, const NodeParams &params, bool enabled) {
-  if (std::holds_alternative<CallbackParams>(params) ||
-      std::holds_alternative<CapturedParams>(params)) {
-    return false; // other arguments are another call
-  }
+std::size_t CudaExecutable::update(std::span<const Update> updates) {
   const Current current = context_->make_current();
-  Place &where = places_[place];
-  cudaGraphNodeParams cuda_params = where.graph->update_params(where.node, params);
-  for (const cudaGraphNode_t node : where.nodes) {
-    if (cudaGraphExecNodeSetParams(executable_, node, &cuda_params) != cudaSuccess ||
-        (enabled != where.enabled &&
-         cudaGraphNodeSetEnabled(executable_, node, enabled ? 1 : 0) != cudaSuccess)) {
-      static_cast<void>(cudaGetLastError()); // it is made anew
-      return false;
+  for (std::size_t i = 0; i < updates.size(); ++i) {
+    if (!update(places_[updates[i].place], *updates[i].params, updates[i].enabled)) {
+      return i;
     }
   }
-  where.enabled = enabled;
+  return updates.size();
+}
+
+bool CudaExecutable::update(Place &place, const NodeParams &params, bool enabled) {
+  cudaError_t result = cudaSuccess;
+  if (const auto *kernel = std::get_if<KernelParams>(&params)) {
+    const CUDA_KERNEL_NODE_PARAMS driver_params = place.graph->update_params(place.node, *kernel);
+    for (std::size_t i = 0; i < place.nodes.size() && result == cudaSuccess; ++i) {
+      result = context_->set_params(executable_, place.nodes[i], driver_params);
+    }
+  } else if (std::holds_alternative<CallbackParams>(params) ||
+             std::holds_alternative<CapturedParams>(params)) {
+    return false; // other arguments are another call
+  } else {
+    cudaGraphNodeParams node_params = place.graph->update_params(place.node, params);
+    for (std::size_t i = 0; i < place.nodes.size() && result == cudaSuccess; ++i) {
+      result = cudaGraphExecNodeSetParams(executable_, place.nodes[i], &node_params);
+    }
+  }
+  for (std::size_t i = 0;
+       enabled != place.enabled && i < place.nodes.size() && result == cudaSuccess; ++i) {
+    result = cudaGraphNodeSetEnabled(executable_, place.nodes[i], enabled ? 1 : 0);
+  }
+  if (result != cudaSuccess) {
+    static_cast<void>(cudaGetLastError()); // it is made anew
+    return false;
+  }
+  place.enabled = enabled;
   return true;
 }
 

@@ -30,6 +30,8 @@ public:
   std::vector<cudaGraphNode_t> places_of(const CudaGraph &graph, std::uint32_t node) const;
   /// New ones of a node of this graph; they are valid until the next call.
   cudaGraphNodeParams update_params(std::uint32_t node, const NodeParams &params);
+  /// The same for a kernel, as the driver takes them.
+  CUDA_KERNEL_NODE_PARAMS update_params(std::uint32_t node, const KernelParams &params);
   bool is_enabled(std::uint32_t node) const; ///< as it was added
 
   /// Whom CUDA means by a node of this graph or of a child in it; nobody where it is none.
@@ -69,6 +71,8 @@ private:
   void set_attributes(cudaGraphNode_t node, const KernelParams &params, const NodeLabel &label);
   void require_cooperative(const KernelParams &params, const NodeLabel &label) const;
 
+  /// Fills scratch_.
+  void **kernel_arguments(const KernelParams &params);
   void find_places(const CudaGraph &graph, std::uint32_t node, const Clones &clones,
                    std::vector<cudaGraphNode_t> &found) const;
   Clones clones_of(const Child &child, const Clones &own) const;
@@ -108,7 +112,7 @@ public:
   void launch(DeviceQueue *queue) override;
   std::uint32_t place(const DeviceGraph &entry, const DeviceGraph &graph,
                       std::uint32_t node) override;
-  bool update(std::uint32_t place, const NodeParams &params, bool enabled) override;
+  std::size_t update(std::span<const Update> updates) override;
   void report() override {}
   void wait() override;
 
@@ -119,6 +123,8 @@ private:
     bool enabled;
     std::vector<cudaGraphNode_t> nodes;
   };
+
+  bool update(Place &place, const NodeParams &params, bool enabled);
 
   std::shared_ptr<const Context> context_;
   cudaGraphExec_t executable_;

@@ -146,12 +146,14 @@ std::uint32_t HostExecutable::place(const DeviceGraph & /*entry*/, const DeviceG
   return numbers_.at({&graph, node});
 }
 
-bool HostExecutable::update(std::uint32_t place, const NodeParams &params, bool enabled) {
-  for (HostNode *node : places_[place]) {
-    node->params = params;
-    node->enabled = enabled;
+std::size_t HostExecutable::update(std::span<const Update> updates) {
+  for (const Update &update : updates) {
+    for (HostNode *node : places_[update.place]) {
+      node->params = *update.params;
+      node->enabled = update.enabled;
+    }
   }
-  return true;
+  return updates.size();
 }
 
 void HostExecutable::report() {

@@ -98,7 +98,7 @@ public:
   void launch(DeviceQueue *queue) override;
   std::uint32_t place(const DeviceGraph &entry, const DeviceGraph &graph,
                       std::uint32_t node) override;
-  bool update(std::uint32_t place, const NodeParams &params, bool enabled) override;
+  std::size_t update(std::span<const Update> updates) override;
   void report() override;
   void wait() override { report(); }
 

@@ -1,0 +1,343 @@
+#include "emit/header.h"
+
+#include "sema/cpp_word.h"
+
+#include <llvm/ADT/StringExtras.h>
+#include <llvm/Support/raw_ostream.h>
+
+#include <algorithm>
+#include <set>
+#include <vector>
+
+namespace cgc {
+
+using cgrt::CallerAccess;
+using cgrt::MemorySpace;
+using cgrt::ScalarType;
+using cgrt::format::Buffer;
+using cgrt::format::Callable;
+using cgrt::format::CallableKind;
+using cgrt::format::Graph;
+using cgrt::format::KernelParam;
+using cgrt::format::Mode;
+using cgrt::format::Param;
+using cgrt::format::Program;
+
+namespace {
+
+/// What an element or a scalar is in C++.
+std::string_view cpp_type(ScalarType type, bool is_element) {
+  switch (type) {
+  case ScalarType::Bool:
+    return "bool";
+  case ScalarType::I8:
+    return "std::int8_t";
+  case ScalarType::U8:
+    return "std::uint8_t";
+  case ScalarType::I16:
+    return "std::int16_t";
+  case ScalarType::U16:
+    return "std::uint16_t";
+  case ScalarType::I32:
+    return "std::int32_t";
+  case ScalarType::U32:
+    return "std::uint32_t";
+  case ScalarType::I64:
+    return "std::int64_t";
+  case ScalarType::U64:
+    return "std::uint64_t";
+  case ScalarType::F16:
+  case ScalarType::BF16:
+    return is_element ? "std::uint16_t" : "float";
+  case ScalarType::F32:
+    return "float";
+  case ScalarType::F64:
+    break;
+  }
+  return "double";
+}
+
+/// "gemm_batch" as the name of a class: "GemmBatch". What no name may hold parts words, too.
+std::string class_name(std::string_view name) {
+  std::string result;
+  bool begins = true;
+  for (const char c : name) {
+    if (!llvm::isAlnum(c)) {
+      begins = true;
+      continue;
+    }
+    result += begins ? llvm::toUpper(c) : c;
+    begins = false;
+  }
+  return result.empty() || llvm::isDigit(result.front()) ? "Graph" + result : result;
+}
+
+class HeaderWriter {
+public:
+  HeaderWriter(const Program &program, std::string_view stem, llvm::raw_ostream &out)
+      : program_(program), class_(class_name(stem)), out_(out) {}
+
+  void write(llvm::ArrayRef<std::byte> bundle) {
+    out_ << "// Made by cgc; do not edit. <cgrt/cgrt.h> documents what the functions do.\n"
+            "#pragma once\n\n"
+            "#include <cgrt/typed.h>\n\n"
+            "#include <concepts>\n#include <cstddef>\n#include <cstdint>\n"
+            "#include <functional>\n#include <map>\n#include <memory>\n#include <optional>\n"
+            "#include <span>\n#include <string>\n#include <type_traits>\n#include <utility>\n"
+            "#include <vector>\n\n";
+    write_bundle(bundle);
+    write_instance();
+    for (const Graph &graph : program_.graphs) {
+      if (graph.entry) {
+        write_graph(graph);
+      }
+    }
+  }
+
+private:
+  /// A name that is neither a word of C++ nor taken.
+  std::string member(std::string_view name) const {
+    static const std::set<std::string_view> taken = {
+        "Params", "bind_event", "elapsed", "executable", "instance",
+        "launch", "program",    "run",     "update",     "wait"};
+    const bool is_free = !is_cpp_word(name) && !taken.contains(name) && name != class_;
+    return std::string(name) + (is_free ? "" : "_");
+  }
+
+  /// Literals of a limited length, joined by the compiler.
+  void write_bundle(llvm::ArrayRef<std::byte> bundle) {
+    constexpr std::size_t in_a_line = 64;
+    out_ << "namespace cgrt_generated {\n\n"
+         << "inline constexpr char " << class_ << "Bundle[] =\n";
+    for (std::size_t i = 0; i < bundle.size(); i += in_a_line) {
+      out_ << "    \"";
+      for (const std::byte byte : bundle.slice(i, std::min(in_a_line, bundle.size() - i))) {
+        write_escaped(std::to_integer<unsigned>(byte));
+      }
+      out_ << "\"\n";
+    }
+    out_ << "    \"\";\n\n} // namespace cgrt_generated\n\n";
+  }
+
+  /// Three octal digits end an escape, whatever comes behind it.
+  void write_escaped(unsigned byte) {
+    const bool is_plain = byte >= ' ' && byte < 127 && byte != '"' && byte != '\\' && byte != '?';
+    if (is_plain) {
+      out_ << static_cast<char>(byte);
+    } else {
+      out_ << '\\' << static_cast<char>('0' + (byte >> 6))
+           << static_cast<char>('0' + (byte >> 3 & 7)) << static_cast<char>('0' + (byte & 7));
+    }
+  }
+
+  bool is_required(const Param &param) const { return !param.default_value.valid(); }
+
+  void write_instance() {
+    const bool any_required =
+        std::any_of(program_.params.begin(), program_.params.end(),
+                    [this](const Param &param) { return is_required(param); });
+    write_params();
+    out_ << "/// Memory and params of one use of the program; copies share them.\n"
+         << "class " << class_ << " {\npublic:\n  using Params = " << class_ << "Params;\n\n";
+    out_ << "  static const cgrt::Program &program() {\n"
+         << "    static const cgrt::Program loaded = cgrt::Program::from_bytes(\n"
+         << "        std::as_bytes(std::span(cgrt_generated::" << class_
+         << "Bundle, sizeof(cgrt_generated::" << class_ << "Bundle) - 1)), \"" << class_ << "\");\n"
+         << "    return loaded;\n  }\n\n"
+         << "  explicit " << class_ << "(const cgrt::Device &device, const Params &params"
+         << (any_required ? "" : " = {}")
+         << ")\n      : instance_(program(), device, given(params)) {}\n\n"
+         << "  cgrt::Instance &instance() { return instance_; }\n"
+         << "  /// All of these at once or, after an error, none.\n"
+         << "  cgrt::UpdateReport update(const cgrt::Changes &changes) { return "
+            "instance_.update(changes); }\n";
+    for (const Param &param : program_.params) {
+      write_param(param);
+    }
+    for (const Buffer &buffer : program_.buffers) {
+      if (buffer.access != CallerAccess::Private) {
+        write_buffer(buffer);
+      }
+    }
+    for (const Callable &callable : program_.callables) {
+      write_callable(callable);
+    }
+    write_external();
+    out_ << "\nprivate:\n";
+    write_given();
+    out_ << "  cgrt::Instance instance_;\n};\n\n";
+  }
+
+  void write_params() {
+    // Not inside of the class, where it could be no default argument before the class is complete.
+    out_ << "/// Those without a default must be given.\nstruct " << class_ << "Params {\n";
+    for (const Param &param : program_.params) {
+      const std::string_view type = cpp_type(param.type, false);
+      out_ << "  ";
+      if (is_required(param)) {
+        out_ << "cgrt::Required<" << type << "> " << member(param.name) << ";\n";
+      } else {
+        out_ << "std::optional<" << type << "> " << member(param.name) << " = {};\n";
+      }
+    }
+    out_ << "};\n\n";
+  }
+
+  void write_given() {
+    out_ << "  static std::map<std::string, cgrt::Scalar> given("
+         << (program_.params.empty() ? "const Params &" : "const Params &params") << ") {\n"
+         << "    std::map<std::string, cgrt::Scalar> values;\n";
+    for (const Param &param : program_.params) {
+      const std::string name = "params." + member(param.name);
+      if (is_required(param)) {
+        out_ << "    values.emplace(\"" << param.name << "\", cgrt::scalar_from(" << name
+             << ".value));\n";
+      } else {
+        out_ << "    if (" << name << ") {\n      values.emplace(\"" << param.name
+             << "\", cgrt::scalar_from(*" << name << "));\n    }\n";
+      }
+    }
+    out_ << "    return values;\n  }\n\n";
+  }
+
+  /// A setter that takes no float for an integer, and a getter.
+  void write_param(const Param &param) {
+    const std::string_view type = cpp_type(param.type, false);
+    const bool is_float = cgrt::format::is_float(param.type);
+    const bool is_bool = param.type == ScalarType::Bool;
+    out_ << "\n  template <typename Value>\n    requires "
+         << (is_float  ? "std::is_arithmetic_v<Value>"
+             : is_bool ? "std::same_as<Value, bool>"
+                       : "std::integral<Value>")
+         << "\n  cgrt::UpdateReport " << member(param.name) << "(Value value) {\n"
+         << "    return instance_.set(\"" << param.name << "\", cgrt::scalar_from(value));\n  }\n"
+         << "  " << type << " " << member(param.name) << "() const {\n"
+         << "    return cgrt::scalar_to<" << type << ">(instance_.param(\"" << param.name
+         << "\"));\n  }\n";
+  }
+
+  void write_buffer(const Buffer &buffer) {
+    const std::string name = member(buffer.name);
+    const std::string type(cpp_type(buffer.type, true));
+    const bool reads = buffer.access != CallerAccess::In;
+    const std::string span = "std::span<" + std::string(reads ? "" : "const ") + type + ">";
+    out_ << "\n";
+    if (buffer.space == MemorySpace::Host) {
+      const bool is_const = buffer.access == CallerAccess::Out;
+      out_ << "  /// Pinned memory; valid until an update resizes or binds the buffer.\n"
+           << "  std::span<" << (is_const ? "const " : "") << type << "> " << name << "() {\n"
+           << "    return cgrt::host_elements<" << type << ">(instance_, \"" << buffer.name
+           << "\");\n  }\n";
+    } else {
+      if (buffer.access != CallerAccess::Out) {
+        out_ << "  /// Fills the whole device buffer.\n  void " << name << "(std::span<const "
+             << type << "> values) {\n    instance_.write(\"" << buffer.name
+             << "\", std::as_bytes(values));\n  }\n";
+      }
+      if (reads) {
+        // A vector of bool would have no elements to point to.
+        const std::string element = type == "bool" ? "std::uint8_t" : type;
+        out_ << "  /// The device buffer after the launches so far.\n  std::vector<" << element
+             << "> " << name << "() const {\n    return cgrt::read_elements<" << element
+             << ">(instance_, \"" << buffer.name << "\");\n  }\n";
+      }
+    }
+    out_ << "  cgrt::UpdateReport bind_" << buffer.name << "(" << span
+         << " memory, std::shared_ptr<void> owner = {}) {\n    return instance_.bind(\""
+         << buffer.name << "\", {memory, std::move(owner)});\n  }\n";
+  }
+
+  /// "std::span<const float>, std::int32_t"
+  std::string signature(const Callable &callable, bool on_stream) const {
+    std::string result = on_stream ? "CUstream_st *" : "";
+    for (const KernelParam &param : callable.params) {
+      std::string type(cpp_type(param.type, param.is_buffer));
+      if (param.is_buffer) {
+        const std::string element = (param.mode == Mode::In ? "const " : "") + type;
+        type = on_stream ? element + " *" : "std::span<" + element + ">";
+      }
+      result += (result.empty() ? "" : ", ") + type;
+    }
+    return result;
+  }
+
+  void write_callable(const Callable &callable) {
+    out_ << "\n";
+    const std::string quoted = "(\"" + callable.name + "\", ";
+    const auto binding = [&](const std::string &function, std::string_view call, bool on_stream) {
+      out_ << "  void " << function << "(std::function<void(" << signature(callable, on_stream)
+           << ")> function) {\n    instance_." << call << quoted << "std::move(function));\n  }\n";
+    };
+    if (callable.kind == CallableKind::Callback) {
+      binding("bind_" + callable.name, "bind_callback", false);
+    } else {
+      out_ << "  /// On a GPU.\n";
+      binding("bind_" + callable.name, "bind_captured", true);
+      out_ << "  /// On the host device.\n";
+      binding("bind_" + callable.name + "_host", "bind_host", false);
+    }
+  }
+
+  void write_external() {
+    for (const cgrt::format::Kernel &kernel : program_.kernels) {
+      if (kernel.external) {
+        out_ << "\n  /// A cudaKernel_t, or the address of a __global__ function.\n  void bind_"
+             << kernel.name << "(const void *function) { instance_.bind_kernel(\"" << kernel.name
+             << "\", function); }\n";
+      }
+    }
+    std::set<std::string> events;
+    for (const cgrt::format::Event &event : program_.events) {
+      if (event.external && events.insert(event.name).second) {
+        out_ << "\n  void bind_event_" << cpp_name(event.name)
+             << "(CUevent_st *event) { instance_.bind_event(\"" << event.name << "\", event); }\n";
+      }
+    }
+  }
+
+  /// Events of arrays have brackets, later ones of a name a dot.
+  static std::string cpp_name(std::string_view name) {
+    std::string result;
+    for (const char c : name) {
+      result += llvm::isAlnum(c) || c == '_' ? std::string(1, c) : c == ']' ? "" : "_";
+    }
+    return result;
+  }
+
+  void write_graph(const Graph &graph) {
+    const std::string name = class_ + class_name(graph.name);
+    out_ << "/// The graph " << graph.name << ", made at its first launch.\n"
+         << "class " << name << " : public " << class_ << " {\npublic:\n"
+         << "  /// With an instance of its own.\n  using " << class_ << "::" << class_ << ";\n"
+         << "  /// On an instance that others share.\n  explicit " << name << "(const " << class_
+         << " &shared) : " << class_ << "(shared) {}\n\n"
+         << "  cgrt::Executable &executable() {\n    if (!executable_) {\n"
+         << "      executable_.emplace(instance().executable(\"" << graph.name
+         << "\"));\n    }\n    return *executable_;\n  }\n"
+         << "  void launch() { executable().launch(); }\n"
+         << "  void launch(CUstream_st *stream, cgrt::Order order = cgrt::Order::AfterEarlier) {\n"
+         << "    executable().launch(stream, order);\n  }\n"
+         << "  void wait() { executable().wait(); }\n"
+         << "  /// Launches once and waits.\n  void run() {\n    launch();\n    wait();\n  }\n"
+         << "  double elapsed(const std::string &begin, const std::string &end) {\n"
+         << "    return executable().elapsed(begin, end);\n  }\n\n"
+         << "private:\n  std::optional<cgrt::Executable> executable_;\n};\n\n";
+  }
+
+  const Program &program_;
+  std::string class_;
+  llvm::raw_ostream &out_;
+};
+
+} // namespace
+
+std::string emit_header(const Program &program, llvm::ArrayRef<std::byte> bundle,
+                        std::string_view stem) {
+  std::string text;
+  llvm::raw_string_ostream out(text);
+  HeaderWriter(program, stem, out).write(bundle);
+  out.flush();
+  return text;
+}
+
+} // namespace cgc
