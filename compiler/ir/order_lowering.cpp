@@ -164,8 +164,8 @@ std::optional<std::uint32_t> StatementLowering::instance(ast::ExprRef reference,
   return *first + static_cast<std::uint32_t>(*index);
 }
 
-void StatementLowering::lower_action(const ast::OnStatement &placed,
-                                     const ast::Statement &statement, Frame &frame) {
+void StatementLowering::lower_action(const ast::OnStatement &placed, const ast::Statement &,
+                                     Frame &frame) {
   const auto stream = instance(placed.stream, frame);
   if (!stream) {
     return;
@@ -173,9 +173,7 @@ void StatementLowering::lower_action(const ast::OnStatement &placed,
   flush();
   const auto outer = stream_;
   stream_ = stream;
-  if (streams_[*stream].priority && find_attribute(statement.attributes, "priority") == nullptr) {
-    attributes_.priority = streams_[*stream].priority;
-  }
+  attributes_.of_stream = streams_[*stream].priority;
   lower_block(placed.body, frame);
   flush();
   stream_ = outer;
