@@ -71,6 +71,7 @@ public:
 
   std::optional<Module> run() {
     module_.first_file = static_cast<std::uint32_t>(files_.size());
+    module_.is_text = true;
     while (!parser_.at_end()) {
       read_line();
     }
@@ -396,6 +397,7 @@ private:
     graph.explicit_order = parser_.accept_word("explicit");
     parser_.expect_symbol("{");
     graph.place = end();
+    module_.origins.emplace_back();
     while (!parser_.failed() && !parser_.accept_symbol("}")) {
       graph.nodes.push_back(read_node(graph.nodes.size()));
     }
@@ -404,12 +406,14 @@ private:
   }
 
   cgrt::format::Node read_node(std::size_t number) {
+    const SourceRange range = parser_.token().range;
     if (parser_.token().text != std::to_string(number)) {
       parser_.fail("'#" + std::to_string(number) + "' or '}'");
     }
     parser_.index(IrTokenKind::Node, "a node such as #3");
     parser_.expect_symbol("=");
     cgrt::format::Node node;
+    module_.origins.back().push_back({range, static_cast<std::uint32_t>(number), 0});
     node.work = read_work();
     if (parser_.accept_word("named")) {
       node.name = parser_.string();
