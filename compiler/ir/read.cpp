@@ -43,7 +43,13 @@ public:
   explicit Names(std::string_view what) : what_(what) {}
 
   template <typename Things> void add(Things &things, typename Things::value_type thing) {
-    ids_.emplace(thing.name, Id{static_cast<std::uint32_t>(things.size())});
+    const std::string name = thing.name;
+    add(things, std::move(thing), name);
+  }
+  /// A thing that has another name in the text.
+  template <typename Things>
+  void add(Things &things, typename Things::value_type thing, const std::string &name) {
+    ids_.emplace(name, Id{static_cast<std::uint32_t>(things.size())});
     things.push_back(std::move(thing));
   }
 
@@ -344,13 +350,14 @@ private:
 
   void read_event() {
     cgrt::format::Event event;
-    event.name = parser_.name();
+    const std::string name = parser_.name();
+    event.name = parser_.accept_word("named") ? parser_.string() : name;
     event.external = parser_.accept_word("external");
     if (!event.external) {
       parser_.expect_word("timing");
     }
     event.place = end();
-    events_.add(program_.events, std::move(event));
+    events_.add(program_.events, std::move(event), name);
   }
 
   void read_function() {

@@ -25,6 +25,7 @@ void StatementLowering::lower(const ast::Graph &graph) {
   target.prefix = target.graph.name + ".";
   target_ = &target;
   attributes_ = {};
+  context_.event_names = {};
   stop_ = find_attribute(graph.attributes, "cancellable") != nullptr ? std::optional(stops_++)
                                                                      : std::nullopt;
   target.graph.stop = stop_;

@@ -332,6 +332,21 @@ class OrderTest(harness.ToolTest):
         self.assertGreater(times[1][0], 0.5 * times[1][1])
         self.assertGreater(times[1][0], 10 * times[0][0])
 
+    def test_each_graph_has_timing_events_of_its_own(self):
+        source = self.bundle(self.write("p.cgraph", """
+          device x: i32[1];
+          graph a { @timing event t0, t1; record t0; fill x <- 0; record t1; }
+          graph b {
+            @timing event t0; record t0; for i in 0..2 { @timing event t1; fill x <- i; record t1; }
+          }"""))  # fmt: skip
+        for graphs, names in (
+            ("a", ["t0", "t1"]),
+            ("b", ["t0", "t1", "t1.2"]),
+            ("a,b,a", ["t0", "t1", "b.t0", "b.t1", "t1.2"]),
+        ):
+            report = self.cgrun_json(source, "--graph", graphs)
+            self.assertEqual(list(report["events"]), names)
+
     def test_five_replays_call_five_times(self):
         source = self.bundle(self.write("p.cgraph", """
           callback told(x: in i32[2], k: i32);

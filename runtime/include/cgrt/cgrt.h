@@ -78,7 +78,7 @@ struct FunctionInfo {
   std::vector<std::string> parameters;
 };
 
-/// An event that nodes record or wait for.
+/// An event that nodes of a graph record or wait for; another graph may have one of that name.
 struct EventInfo {
   std::string name;
   bool is_external; ///< else a timing event
@@ -319,8 +319,9 @@ public:
   template <typename Function> void bind_host(const std::string &name, Function function) {
     bind_function(name, true, make_host_function(std::function(std::move(function))));
   }
-  /// Binds an `@external` event to the caller's cudaEvent_t, which must outlive this instance's
-  /// executables. Does nothing on the host device, whose launches are over when they return.
+  /// Binds the `@external` events of that name, in whichever graphs, to the caller's cudaEvent_t,
+  /// which must outlive this instance's executables. Does nothing on the host device, whose
+  /// launches are over when they return.
   void bind_event(const std::string &name, CUevent_st *event);
 
   /// Extents and type of any buffer that the caller fills or reads.
