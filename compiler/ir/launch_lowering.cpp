@@ -161,7 +161,9 @@ void LaunchLowering::check_memory(const Launch &launch, std::size_t index) {
       context_.diagnostics.report(Diag::DeviceBufferInCallback, launch.range(index), buffer.name);
     }
   } else if (buffer.space == MemorySpace::Host && !buffer.mapped) {
-    context_.diagnostics.report(Diag::HostBufferInLaunch, launch.range(index), buffer.name);
+    const bool is_kernel = launch.what == "kernel";
+    context_.diagnostics.report(Diag::HostBufferInLaunch, launch.range(index), buffer.name,
+                                is_kernel ? "kernel" : "captured function");
   }
   if (contiguity(context_.program, context_.polynomials, view.region) == Contiguity::No) {
     context_.diagnostics.report(Diag::NotContiguous, launch.range(index),

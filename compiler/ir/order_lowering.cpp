@@ -148,6 +148,9 @@ void StatementLowering::add_handle(const ast::Handle &handle, const ast::HandleS
     }
     count = *given;
   }
+  if (!spend(static_cast<std::uint64_t>(count), handle.name.range)) {
+    return;
+  }
   frame.set_handle(
       symbol, static_cast<std::uint32_t>(declared.is_event ? events_.size() : streams_.size()));
   LaunchAttributes attributes;
