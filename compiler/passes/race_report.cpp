@@ -47,10 +47,10 @@ bool RaceReports::begins_between(const Step &earlier, const Step &later, const S
   return next != begins.end() && *next < later.begin;
 }
 
-/// Of two steps of one call: whether the text alone would not run the later one next.
+/// Of two steps of one call: whether one loop runs both.
 bool RaceReports::in_later_iteration(const Step &earlier, const Step &later) const {
-  return place(later) <= place(earlier) || begins_between(earlier, later, earlier) ||
-         begins_between(earlier, later, later);
+  return place(later) <= place(earlier) ||
+         (begins_between(earlier, later, earlier) && begins_between(earlier, later, later));
 }
 
 /// "line 12", with the file's name where it is not the one that the report points into.
@@ -68,6 +68,10 @@ std::string RaceReports::advice(const Step &earlier, const Step &later, FileId f
   const auto where = [&](const Step &step) {
     return (step.is_call ? "the call in " : "") + line(step.range, file);
   };
+  if (begins_between(earlier, later, earlier)) {
+    return "let each iteration record an event of its own after " + where(earlier) +
+           ", and wait for all of them before " + where(later);
+  }
   if (where(earlier) == where(later)) {
     const auto which = [](const Step &step) { return step.is_call ? " call" : " one"; };
     return std::string("put `record e;` behind the earlier") + which(earlier) +
