@@ -68,7 +68,6 @@ private:
       for (std::uint32_t from = edge.from.begin; from < edge.from.end; ++from) {
         if (!continued[from - edge.from.begin]) {
           causes_[to].emplace(from, BufferId{});
-          asked_.emplace(std::pair(from, to), edge.range);
         }
       }
     }
@@ -146,6 +145,19 @@ private:
     origins_ = std::move(origins);
   }
 
+  /// Who asked for the edge, if it is not one by data; two nodes rather than ranges.
+  const AfterEdge *asking(std::uint32_t from, std::uint32_t to) const {
+    const AfterEdge *found = nullptr;
+    for (const AfterEdge &edge : edges_) {
+      const bool asks = edge.from.begin <= from && from < edge.from.end && edge.to.begin <= to &&
+                        to < edge.to.end;
+      if (asks && (found == nullptr || (is_single(edge) && !is_single(*found)))) {
+        found = &edge;
+      }
+    }
+    return found;
+  }
+
   /// Walks back along edges among the nodes that found no place until one comes up again.
   void report_circle(const std::vector<std::uint32_t> &order) {
     std::vector<bool> placed(graph_.nodes.size(), false);
@@ -170,8 +182,8 @@ private:
       const Node &each = graph_.nodes[way[i]];
       text += (i == 0 ? "" : " → ") + describe(program_, each) + " (line " +
               std::to_string(each.place.line) + ")";
-      const auto edge = i == 0 ? asked_.end() : asked_.find({way[i - 1], way[i]});
-      asked = edge != asked_.end() ? edge->second : asked;
+      const AfterEdge *edge = i == 0 ? nullptr : asking(way[i - 1], way[i]);
+      asked = edge != nullptr ? edge->range : asked;
     }
     diagnostics_.report(Diag::CircularOrder, asked, text);
   }
@@ -181,8 +193,7 @@ private:
   NodeOrigins &origins_;
   std::span<const AfterEdge> edges_;
   Diagnostics &diagnostics_;
-  std::vector<std::map<std::uint32_t, BufferId>> causes_;                ///< of each node's edges
-  std::map<std::pair<std::uint32_t, std::uint32_t>, SourceRange> asked_; ///< by `after`
+  std::vector<std::map<std::uint32_t, BufferId>> causes_; ///< of each node's edges
 };
 
 } // namespace
