@@ -119,9 +119,8 @@ class EffectsTest(harness.ToolTest):
         """Neither what memory holds first, 0xFF, nor the patterns are 0."""
         for kind in ("i8", "u16", "i32", "i64", "f32", "f64"):
             with self.subTest(kind=kind):
-                program = kernel(
-                    "first", f"y: out {kind}[n]", f"y[i] = y[i] == {kind}(0) ? {kind}(1) : {kind}(2);"
-                )
+                body = f"y[i] = y[i] == {kind}(0) ? {kind}(1) : {kind}(2);"
+                program = kernel("first", f"y: out {kind}[n]", body)
                 program = f"param n: i32 = 100; device y: {kind}[n];" + program
                 faults = self.faults(program + "graph main { first(n, y); }")
                 self.assertEqual(faults, [("read-out", "first", "y", "y[0]", 100)])

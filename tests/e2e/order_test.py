@@ -185,12 +185,15 @@ class OrderTest(harness.ToolTest):
         )
 
     def test_streams_that_wait_for_all_before(self):
-        copies = "".join(
-            f"fill x[{i}] <- 0; record e; on s {{ wait e; fill y[{i}] <- 0; }} " for i in range(2000)
+        fills = "".join(
+            f"fill x[{i}] <- 0; record e; on s {{ wait e; fill y[{i}] <- 0; }} "
+            for i in range(2000)
         )
+        waits = [(i, i + 1) for i in range(0, 4000, 2)]
+        in_row = [(i, i + 2) for i in range(1, 3998, 2)]
         self.check_edges(
-            f"device x, y: i32[2000]; graph main {{ stream s; event e; {copies} }}",
-            sorted([(i, i + 1) for i in range(0, 4000, 2)] + [(i, i + 2) for i in range(1, 3998, 2)]),
+            f"device x, y: i32[2000]; graph main {{ stream s; event e; {fills} }}",
+            sorted(waits + in_row),
         )
 
     def test_many_syncs(self):
