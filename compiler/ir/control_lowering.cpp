@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <map>
+#include <utility>
 
 namespace cgc {
 
@@ -65,6 +66,7 @@ DeviceCode &StatementLowering::pending(const SourceRange &range) {
   }
   if (!target_->pending) {
     target_->pending.emplace(range);
+    target_->pending_call = call_;
   }
   target_->pending->count_statement();
   return *target_->pending;
@@ -89,7 +91,9 @@ DeviceCode &StatementLowering::pending_for(const std::vector<ast::ExprRef> &expr
 void StatementLowering::flush() {
   if (target_->pending) {
     const SourceRange range = target_->pending->range();
+    const std::uint32_t call = std::exchange(call_, target_->pending_call);
     flush("assign", range);
+    call_ = call;
   }
 }
 
@@ -143,7 +147,7 @@ GraphId StatementLowering::lower_body(const ast::Block &block, Frame &frame,
     set_loop(pending(statement.range), *loop, false);
     flush("next", statement.range);
     if (body.graph.explicit_order) { // the next iteration begins when this one is done
-      order({{0, node_count() - 1}}, {node_count() - 1, node_count()}, statement.range);
+      order(NodeRange{0, node_count() - 1}, {node_count() - 1, node_count()}, statement.range);
     }
   }
   flush();

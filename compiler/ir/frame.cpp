@@ -61,8 +61,9 @@ ExprId Frame::lower_as(cgrt::ScalarType type, ast::ExprRef root) {
   return cgrt::format::is_float(type) ? context_.program.exprs.cast(type, value) : value;
 }
 
-std::optional<std::int64_t> Frame::constant_integer(ast::ExprRef root, std::string_view user) {
-  const auto outcome = context_.program.exprs.known(lower_as(cgrt::ScalarType::I64, root));
+std::optional<std::int64_t> Frame::constant_integer(ast::ExprRef root, std::string_view user,
+                                                    cgrt::ScalarType type) {
+  const auto outcome = context_.program.exprs.known(lower_as(type, root));
   if (!outcome) {
     context_.diagnostics.report(Diag::NotConstant, range(root), text(root), "not constant here",
                                 user);

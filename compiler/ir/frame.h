@@ -49,7 +49,8 @@ public:
   /// An element: of a dimension whose subscript the device computes, the view has all.
   Element element(ast::ExprRef root, const DeviceParts &on_device);
   /// An expression that has to be constant; nothing after reporting, as of `user`, that it is not.
-  std::optional<std::int64_t> constant_integer(ast::ExprRef root, std::string_view user);
+  std::optional<std::int64_t> constant_integer(ast::ExprRef root, std::string_view user,
+                                               cgrt::ScalarType type = cgrt::ScalarType::I64);
 
   void set_loop(std::uint32_t index, std::int64_t value) {
     loops_[index] = context_.integer(value);

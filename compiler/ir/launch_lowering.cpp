@@ -46,7 +46,7 @@ void LaunchAttributes::apply(const ast::Attributes &attributes, Frame &frame) {
   for (const ast::Attribute &attribute : attributes) {
     const std::string user = "@" + std::string(attribute.name.text);
     if (attribute.name.text == "priority") {
-      priority = frame.constant_integer(attribute.arguments[0], user);
+      priority = frame.constant_integer(attribute.arguments[0], user, cgrt::ScalarType::I32);
     } else if (attribute.name.text == "cluster") {
       cluster = {1, 1, 1};
       for (std::size_t axis = 0; axis < attribute.arguments.size(); ++axis) {
@@ -161,7 +161,9 @@ void LaunchLowering::check_memory(const Launch &launch, std::size_t index) {
       context_.diagnostics.report(Diag::DeviceBufferInCallback, launch.range(index), buffer.name);
     }
   } else if (buffer.space == MemorySpace::Host && !buffer.mapped) {
-    context_.diagnostics.report(Diag::HostBufferInLaunch, launch.range(index), buffer.name);
+    const bool is_kernel = launch.what == "kernel";
+    context_.diagnostics.report(Diag::HostBufferInLaunch, launch.range(index), buffer.name,
+                                is_kernel ? "kernel" : "captured function");
   }
   if (contiguity(context_.program, context_.polynomials, view.region) == Contiguity::No) {
     context_.diagnostics.report(Diag::NotContiguous, launch.range(index),
@@ -268,7 +270,8 @@ void LaunchLowering::lower_geometry(Launch &launch, const KernelClauses &clauses
   }
 }
 
-/// The launch's own attributes go before those of the blocks around it, these before the kernel's.
+/// The launch's own attributes go before those of the blocks around it, these before the kernel's,
+/// and these before what its stream gives it.
 void LaunchLowering::lower_attributes(Launch &launch, const ast::Attributes &declared,
                                       const LaunchAttributes &attributes) {
   LaunchAttributes all;
@@ -282,7 +285,8 @@ void LaunchLowering::lower_attributes(Launch &launch, const ast::Attributes &dec
     launch.work.cluster[axis] = context_.integer(cluster[axis]);
   }
   launch.work.cooperative = context_.integer(attributes.cooperative || all.cooperative ? 1 : 0);
-  launch.work.priority = context_.integer(attributes.priority.value_or(all.priority.value_or(0)));
+  launch.work.priority = context_.integer(
+      attributes.priority.value_or(all.priority.value_or(attributes.of_stream.value_or(0))));
 }
 
 /// The value where it is known; beyond i64 it is as good as the greatest one.

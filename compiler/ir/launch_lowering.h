@@ -9,6 +9,7 @@ namespace cgc {
 /// What `@…` says about launches; set further out, it holds further in until set again.
 struct LaunchAttributes {
   std::optional<std::int64_t> priority;
+  std::optional<std::int64_t> of_stream; ///< the priority of the stream it is put on
   std::optional<std::array<std::int64_t, 3>> cluster;
   bool cooperative = false;
 

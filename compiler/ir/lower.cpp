@@ -43,10 +43,10 @@ public:
     statements_.finish_signals();
     if (statements_.too_many()) { // too many to look at, too
       context_.program.graphs.clear();
+      context_.module.origins.clear();
       context_.module.after.clear();
-      context_.module.syncs.clear();
     }
-    check_spaces(context_, statements_.places());
+    check_spaces(context_);
     return std::move(context_.module);
   }
 

@@ -58,7 +58,8 @@ struct LoweringContext {
   /// Those that statements with an error may write, and the compiler's own: not checked for reads
   /// of what nothing has written.
   std::set<cgrt::format::BufferId> unsure_buffers;
-  UniqueNames buffer_names, kernel_names, kernel_symbols, graph_names, event_names, callable_names;
+  UniqueNames buffer_names, kernel_names, kernel_symbols, graph_names, callable_names;
+  UniqueNames event_names; ///< of the entry graph
 
 private:
   std::set<std::tuple<cgrt::format::ExprId, std::uint8_t, cgrt::format::ExprId>> required_;

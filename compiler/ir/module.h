@@ -17,8 +17,8 @@ struct NodeRange {
   std::uint32_t end = 0;
 };
 
-/// What `after`, streams and events ask for: every node of `to` runs after every node of `from`,
-/// which may stand behind it.
+/// What `after`, streams, events and `sync` ask for: every node of `to` runs after every node of
+/// `from`, which may stand behind it.
 struct AfterEdge {
   cgrt::format::GraphId graph;
   NodeRange from;
@@ -26,18 +26,29 @@ struct AfterEdge {
   SourceRange range;
 };
 
-/// A `sync`: it stands before the node of that number.
-struct Sync {
-  cgrt::format::GraphId graph;
-  std::uint32_t position = 0;
+/// A call of a def while it is lowered; callers stand before what they call.
+struct Call {
+  std::uint32_t caller = 0;
+  SourceRange range;
 };
+
+/// What a node was before the passes, for reports.
+struct NodeOrigin {
+  SourceRange range;          ///< its statement, or its line of IR text
+  std::uint32_t position = 0; ///< its number in the program's order
+  std::uint32_t call = 0;     ///< which made it
+};
+/// Of the nodes of one graph.
+using NodeOrigins = std::vector<NodeOrigin>;
 
 struct Module {
   cgrt::format::Program program;
   std::vector<CodeScope> scopes;            ///< one for each source file with kernels
   std::vector<KernelSource> kernel_sources; ///< parallel to Program::kernels
   std::vector<AfterEdge> after;             ///< ascending by graph; the pass `order` uses them up
-  std::vector<Sync> syncs;                  ///< of explicit graphs, ascending; likewise
+  std::vector<NodeOrigins> origins;         ///< parallel to the graphs and their nodes
+  std::vector<Call> calls = std::vector<Call>(1); ///< the first stands for the graphs themselves
+  bool is_text = false;                           ///< it was read from IR text
   /// Where Program::files begin in the SourceFiles: a file of IR text stands before them.
   std::uint32_t first_file = 0;
   std::deque<std::string> texts; ///< code that stands neither in the SourceFiles nor in cgc

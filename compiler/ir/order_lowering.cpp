@@ -40,35 +40,72 @@ bool acts(const Node &node, const std::vector<bool> &acting_graphs) {
   return false;
 }
 
+/// Whether the mark holds a node from `position` on.
+bool is_behind(const Mark &mark, std::uint32_t position) {
+  return (!mark.nodes.empty() && mark.nodes.back() >= position) ||
+         std::any_of(mark.ranges.begin(), mark.ranges.end(),
+                     [&](const NodeRange &range) { return range.end > position; });
+}
+
 } // namespace
 
-void StatementLowering::order(const Mark &from, NodeRange to, const SourceRange &range) {
-  for (const NodeRange &part : from) {
-    if (part.begin != part.end && to.begin != to.end) {
-      target_->after.push_back({{}, part, to, range});
-    }
+void StatementLowering::order(NodeRange from, NodeRange to, const SourceRange &range) {
+  if (from.begin != from.end && to.begin != to.end) {
+    target_->after.push_back({{}, from, to, range});
   }
 }
 
-/// What acts beyond memory is ordered against everything on the other side of each sync.
-void StatementLowering::order_syncs() {
-  bool any = false;
-  for (std::uint32_t i = 0; i < node_count(); ++i) {
-    if (!acts(target_->graph.nodes[i], acts_)) {
+void StatementLowering::order(const Mark &from, NodeRange to, const SourceRange &range) {
+  for (const std::uint32_t node : from.nodes) {
+    order({node, node + 1}, to, range);
+  }
+  for (const NodeRange &part : from.ranges) {
+    order(part, to, range);
+  }
+}
+
+/// Neighbours among the part's nodes that act beyond memory.
+std::vector<NodeRange> StatementLowering::acting_in(NodeRange part) const {
+  std::vector<NodeRange> acting;
+  for (std::uint32_t node = part.begin; node < part.end; ++node) {
+    if (!acts(target_->graph.nodes[node], acts_)) {
       continue;
     }
-    any = true;
-    const NodeRange self = {i, i + 1};
-    const std::vector<std::uint32_t> &syncs = target_->syncs;
-    const auto next = std::upper_bound(syncs.begin(), syncs.end(), i);
-    if (next != syncs.begin()) {
-      order({{0, *(next - 1)}}, self, target_->places[i]);
+    if (acting.empty() || acting.back().end != node) {
+      acting.push_back({node, node});
     }
-    if (next != syncs.end()) {
-      order({self}, {*next, node_count()}, target_->places[i]);
+    ++acting.back().end;
+  }
+  return acting;
+}
+
+/// In an explicit graph a sync orders everything, elsewhere what acts beyond memory against
+/// everything on its other side.
+void StatementLowering::order_syncs() {
+  std::vector<NodeRange> acting; // in the last part in which something acts
+  NodeRange before;              // from that part on; what is before that follows
+  for (std::size_t i = 0; i <= target_->syncs.size(); ++i) {
+    const bool is_last = i == target_->syncs.size();
+    const NodeRange part = {before.end, is_last ? node_count() : target_->syncs[i].position};
+    const SourceRange range = i == 0 ? SourceRange{} : target_->syncs[i - 1].range;
+    if (target_->graph.explicit_order) {
+      order(before, part, range);
+      before = {part.begin == part.end ? before.begin : part.begin, part.end};
+      continue;
+    }
+    for (const NodeRange &nodes : acting) {
+      order(nodes, part, range);
+    }
+    std::vector<NodeRange> here = acting_in(part);
+    for (const NodeRange &nodes : here) {
+      order(before, nodes, range);
+    }
+    before = {here.empty() ? before.begin : part.begin, part.end};
+    if (!here.empty()) {
+      acting = std::move(here);
     }
   }
-  acts_.push_back(any);
+  acts_.push_back(!acting.empty());
 }
 
 bool StatementLowering::refuse_in_body(const std::string &what, const SourceRange &range) {
@@ -78,9 +115,10 @@ bool StatementLowering::refuse_in_body(const std::string &what, const SourceRang
   return target_->is_body;
 }
 
-void StatementLowering::lower_action(const ast::SyncStatement &, const ast::Statement &, Frame &) {
+void StatementLowering::lower_action(const ast::SyncStatement &, const ast::Statement &statement,
+                                     Frame &) {
   flush();
-  target_->syncs.push_back(node_count());
+  target_->syncs.push_back({node_count(), statement.range});
 }
 
 void StatementLowering::lower_action(const ast::HandleStatement &declared, const ast::Statement &,
@@ -109,6 +147,9 @@ void StatementLowering::add_handle(const ast::Handle &handle, const ast::HandleS
       return;
     }
     count = *given;
+  }
+  if (!spend(static_cast<std::uint64_t>(count), handle.name.range)) {
+    return;
   }
   frame.set_handle(
       symbol, static_cast<std::uint32_t>(declared.is_event ? events_.size() : streams_.size()));
@@ -164,8 +205,8 @@ std::optional<std::uint32_t> StatementLowering::instance(ast::ExprRef reference,
   return *first + static_cast<std::uint32_t>(*index);
 }
 
-void StatementLowering::lower_action(const ast::OnStatement &placed,
-                                     const ast::Statement &statement, Frame &frame) {
+void StatementLowering::lower_action(const ast::OnStatement &placed, const ast::Statement &,
+                                     Frame &frame) {
   const auto stream = instance(placed.stream, frame);
   if (!stream) {
     return;
@@ -173,9 +214,7 @@ void StatementLowering::lower_action(const ast::OnStatement &placed,
   flush();
   const auto outer = stream_;
   stream_ = stream;
-  if (streams_[*stream].priority && find_attribute(statement.attributes, "priority") == nullptr) {
-    attributes_.priority = streams_[*stream].priority;
-  }
+  attributes_.of_stream = streams_[*stream].priority;
   lower_block(placed.body, frame);
   flush();
   stream_ = outer;
@@ -194,12 +233,37 @@ bool StatementLowering::check_crossing(const Event &event, const SourceRange &ra
 }
 
 /// What a record refers to: the stream's work so far; outside of streams, the block's.
-StatementLowering::Mark StatementLowering::so_far() const {
+Mark StatementLowering::so_far() {
   if (stream_) {
     const auto front = target_->fronts.find(*stream_);
-    return front == target_->fronts.end() ? Mark{} : front->second;
+    return front == target_->fronts.end() ? Mark{} : front->second.mark;
   }
-  return {{blocks_.back().begin, node_count()}};
+  OpenBlock &block = blocks_.back();
+  if (node_count() > block.next_from) {
+    block.begin = block.next_begin;
+  }
+  target_->stream_order.add_up_to(node_count());
+  return Mark::of({block.begin, node_count()});
+}
+
+/// All that follows in the block comes after the mark.
+void StatementLowering::wait_in_block(const Mark &mark, const SourceRange &range) {
+  OpenBlock &block = blocks_.back();
+  Mark all = mark;
+  if (!block.later.empty() && !is_behind(mark, block.later.back().position)) {
+    all = block.later.back().mark;
+    target_->stream_order.merge(all, mark);
+  }
+  if (!block.later.empty() && block.later.back().position == node_count()) {
+    block.later.pop_back();
+  }
+  block.later.push_back({std::move(all), node_count(), range});
+  for (const NodeRange &part : mark.ranges) {
+    if (part.begin <= block.begin && part.end > block.begin) {
+      block.next_begin = part.end;
+      block.next_from = node_count();
+    }
+  }
 }
 
 /// Outside of streams it stands between what the block has before and behind it.
@@ -210,7 +274,9 @@ std::uint32_t StatementLowering::add_event_node(cgrt::format::Work work,
   add_node(std::move(work), statement);
   if (!stream_) {
     order(before, {node, node + 1}, statement.range);
-    blocks_.back().later.push_back({{{node, node + 1}}, node + 1, statement.range});
+    target_->stream_order.add(node, before);
+    wait_in_block({{node}, {}}, statement.range);
+    blocks_.back().begin = blocks_.back().next_begin = blocks_.back().next_from = node;
   }
   return node;
 }
@@ -225,7 +291,7 @@ void StatementLowering::lower_action(const ast::RecordStatement &recorded,
   Event &event = events_[*index];
   if (event.node.valid()) {
     const std::uint32_t node = add_event_node(cgrt::format::EventRecordWork{event.node}, statement);
-    event.mark = {{node, node + 1}};
+    event.mark = {{node}, {}};
   } else {
     event.mark = so_far();
   }
@@ -247,10 +313,9 @@ void StatementLowering::lower_action(const ast::WaitStatement &awaited,
   } else if (!event.mark) {
     context_.diagnostics.report(Diag::WaitBeforeRecord, frame.range(awaited.event), event.name);
   } else if (stream_) {
-    Mark &front = target_->fronts[*stream_];
-    front.insert(front.end(), event.mark->begin(), event.mark->end());
+    target_->stream_order.merge(target_->fronts[*stream_], *event.mark);
   } else {
-    blocks_.back().later.push_back({*event.mark, node_count(), statement.range});
+    wait_in_block(*event.mark, statement.range);
   }
 }
 

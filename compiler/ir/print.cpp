@@ -1,4 +1,5 @@
 #include "ir/ir_tokens.h"
+#include "ir/lowering_context.h"
 #include "ir/module.h"
 
 #include "format/node_kind.h"
@@ -9,6 +10,7 @@
 #include <algorithm>
 #include <cmath>
 #include <span>
+#include <vector>
 
 namespace cgc {
 
@@ -186,8 +188,14 @@ private:
   }
 
   void print_events_and_callables() {
+    UniqueNames names; // graphs have events of the same name
     for (const cgrt::format::Event &event : program_.events) {
-      out_ << "event " << ir_name(event.name) << (event.external ? " external" : " timing");
+      event_names_.push_back(names.add(event.name));
+      out_ << "event " << ir_name(event_names_.back());
+      if (event_names_.back() != event.name) {
+        out_ << " named " << ir_string(event.name);
+      }
+      out_ << (event.external ? " external" : " timing");
       end(event.place);
     }
     for (const cgrt::format::Callable &callable : program_.callables) {
@@ -280,7 +288,7 @@ private:
 
   void print_field(cgrt::format::KernelId kernel) { out_ << ir_name(program_[kernel].name); }
   void print_field(cgrt::format::GraphId graph) { out_ << ir_name(program_[graph].name); }
-  void print_field(cgrt::format::EventId event) { out_ << ir_name(program_[event].name); }
+  void print_field(cgrt::format::EventId event) { out_ << ir_name(event_names_[event.index]); }
   void print_field(cgrt::format::CallableId function) { out_ << ir_name(program_[function].name); }
   void print_field(cgrt::format::ConditionId condition) { out_ << "?" << condition.index; }
   void print_field(cgrt::format::ConditionalType type) { out_ << spelling(type); }
@@ -363,6 +371,7 @@ private:
   const cgrt::format::Program &program_;
   const SourceFiles *files_;
   NeutralExprs neutral_;
+  std::vector<std::string> event_names_; ///< in the text
   std::string text_;
   llvm::raw_string_ostream out_;
 };

@@ -43,7 +43,13 @@ public:
   explicit Names(std::string_view what) : what_(what) {}
 
   template <typename Things> void add(Things &things, typename Things::value_type thing) {
-    ids_.emplace(thing.name, Id{static_cast<std::uint32_t>(things.size())});
+    const std::string name = thing.name;
+    add(things, std::move(thing), name);
+  }
+  /// A thing that has another name in the text.
+  template <typename Things>
+  void add(Things &things, typename Things::value_type thing, const std::string &name) {
+    ids_.emplace(name, Id{static_cast<std::uint32_t>(things.size())});
     things.push_back(std::move(thing));
   }
 
@@ -71,6 +77,7 @@ public:
 
   std::optional<Module> run() {
     module_.first_file = static_cast<std::uint32_t>(files_.size());
+    module_.is_text = true;
     while (!parser_.at_end()) {
       read_line();
     }
@@ -344,13 +351,14 @@ private:
 
   void read_event() {
     cgrt::format::Event event;
-    event.name = parser_.name();
+    const std::string name = parser_.name();
+    event.name = parser_.accept_word("named") ? parser_.string() : name;
     event.external = parser_.accept_word("external");
     if (!event.external) {
       parser_.expect_word("timing");
     }
     event.place = end();
-    events_.add(program_.events, std::move(event));
+    events_.add(program_.events, std::move(event), name);
   }
 
   void read_function() {
@@ -397,6 +405,7 @@ private:
     graph.explicit_order = parser_.accept_word("explicit");
     parser_.expect_symbol("{");
     graph.place = end();
+    module_.origins.emplace_back();
     while (!parser_.failed() && !parser_.accept_symbol("}")) {
       graph.nodes.push_back(read_node(graph.nodes.size()));
     }
@@ -405,12 +414,14 @@ private:
   }
 
   cgrt::format::Node read_node(std::size_t number) {
+    const SourceRange range = parser_.token().range;
     if (parser_.token().text != std::to_string(number)) {
       parser_.fail("'#" + std::to_string(number) + "' or '}'");
     }
     parser_.index(IrTokenKind::Node, "a node such as #3");
     parser_.expect_symbol("=");
     cgrt::format::Node node;
+    module_.origins.back().push_back({range, static_cast<std::uint32_t>(number), 0});
     node.work = read_work();
     if (parser_.accept_word("named")) {
       node.name = parser_.string();

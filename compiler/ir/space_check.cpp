@@ -21,8 +21,8 @@ constexpr std::size_t most_writes = 64;
 
 class SpaceCheck {
 public:
-  SpaceCheck(LoweringContext &context, const std::vector<NodePlaces> &places)
-      : context_(context), program_(context.program), places_(places),
+  explicit SpaceCheck(LoweringContext &context)
+      : context_(context), program_(context.program), origins_(context.module.origins),
         diagnostics_(context.diagnostics), writers_(program_.buffers.size()) {}
 
   void run() {
@@ -54,7 +54,7 @@ private:
       } else if (const auto *branch = std::get_if<cgrt::format::ConditionalWork>(&nodes[n].work)) {
         check_bodies(*branch, nodes[n], graph);
       } else {
-        check_node(effects_of(program_, nodes[n]), places_[of][n], graph);
+        check_node(effects_of(program_, nodes[n]), origins_[of][n].range, graph);
       }
     }
   }
@@ -142,7 +142,7 @@ private:
 
   LoweringContext &context_;
   const Program &program_;
-  const std::vector<NodePlaces> &places_;
+  const std::vector<NodeOrigins> &origins_;
   Diagnostics &diagnostics_;
   std::vector<const cgrt::format::Node *> loops_; ///< around, those whose writes are not noted
   std::set<cgrt::format::BufferId> warned_;       ///< each buffer is reported once
@@ -152,8 +152,8 @@ private:
 
 } // namespace
 
-void check_spaces(LoweringContext &context, const std::vector<NodePlaces> &places) {
-  SpaceCheck(context, places).run();
+void check_spaces(LoweringContext &context) {
+  SpaceCheck(context).run();
 }
 
 } // namespace cgc

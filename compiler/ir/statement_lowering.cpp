@@ -25,6 +25,7 @@ void StatementLowering::lower(const ast::Graph &graph) {
   target.prefix = target.graph.name + ".";
   target_ = &target;
   attributes_ = {};
+  context_.event_names = {};
   stop_ = find_attribute(graph.attributes, "cancellable") != nullptr ? std::optional(stops_++)
                                                                      : std::nullopt;
   target.graph.stop = stop_;
@@ -55,13 +56,8 @@ GraphId StatementLowering::finish(Target target) {
   for (const AfterEdge &edge : target.after) {
     context_.module.after.push_back({id, edge.from, edge.to, edge.range});
   }
-  for (const std::uint32_t position : target.syncs) {
-    if (target.graph.explicit_order) {
-      context_.module.syncs.push_back({id, position});
-    }
-  }
   context_.program.graphs.push_back(std::move(target.graph));
-  places_.push_back(std::move(target.places));
+  context_.module.origins.push_back(std::move(target.origins));
   return id;
 }
 
@@ -91,18 +87,19 @@ void StatementLowering::add_node(cgrt::format::Work work, const ast::Statement &
 
 void StatementLowering::push_node(cgrt::format::Node node, const SourceRange &range) {
   if (stream_) {
-    const NodeRange self = {node_count(), node_count() + 1};
-    Mark &front = target_->fronts[*stream_];
-    order(front, self, range);
-    front = {self};
+    const std::uint32_t self = node_count();
+    Front &front = target_->fronts[*stream_];
+    order(front.mark, {self, self + 1}, range);
+    target_->stream_order.add(self, front.mark);
+    front.mark = {{self}, {}};
     node.stream = streams_[*stream_].name;
   }
+  target_->origins.push_back({range, node_count(), call_});
   target_->graph.nodes.push_back(std::move(node));
-  target_->places.push_back(range);
 }
 
 void StatementLowering::lower_block(const ast::Block &block, Frame &frame) {
-  blocks_.push_back({&block, {}, {}, node_count(), {}});
+  blocks_.push_back({&block, {}, {}, node_count(), node_count(), node_count(), {}});
   for (const ast::Statement &statement : block.statements) {
     if (!context_.checked.broken.contains(&statement)) {
       lower_statement(statement, frame);
@@ -174,8 +171,11 @@ void StatementLowering::connect(const OpenBlock &open) {
       target_->after.push_back({{}, from, to, waiting.range});
     }
   }
-  for (const OpenBlock::Later &later : open.later) {
-    order(later.mark, {later.position, node_count()}, later.range);
+  for (std::size_t i = 0; i < open.later.size(); ++i) {
+    const OpenBlock::Later &later = open.later[i];
+    const bool is_last = i + 1 == open.later.size();
+    order(later.mark, {later.position, is_last ? node_count() : open.later[i + 1].position},
+          later.range);
   }
 }
 
@@ -331,7 +331,11 @@ void StatementLowering::inline_def(const ast::LaunchStatement &call, const Symbo
   }
   const std::string prefix = target_->prefix;
   target_->prefix += std::string(def.name.text) + ".";
+  const std::uint32_t caller =
+      std::exchange(call_, static_cast<std::uint32_t>(context_.module.calls.size()));
+  context_.module.calls.push_back({caller, frame.range(call.callee)});
   lower_block(def.body, inner);
+  call_ = caller;
   target_->prefix = prefix;
 }
 

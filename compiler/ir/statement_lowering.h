@@ -7,15 +7,13 @@
 #include "ir/kernel_instances.h"
 #include "ir/launch_lowering.h"
 #include "ir/memory_lowering.h"
+#include "ir/stream_order.h"
 
 #include <map>
 #include <unordered_map>
 #include <vector>
 
 namespace cgc {
-
-/// Where the nodes of a graph stand in the source; parallel to its nodes.
-using NodePlaces = std::vector<SourceRange>;
 
 class StatementLowering {
 public:
@@ -35,23 +33,25 @@ public:
   /// Gives the buffers of reports and stops their sizes, once all graphs are lowered.
   void finish_signals();
 
-  /// Of the program's graphs.
-  const std::vector<NodePlaces> &places() const { return places_; }
-
 private:
-  /// Nodes that something comes after.
-  using Mark = std::vector<NodeRange>;
+  /// A `sync`: it stands before the node of that number.
+  struct Sync {
+    std::uint32_t position;
+    SourceRange range;
+  };
 
   /// A graph under construction.
   struct Target {
     cgrt::format::Graph graph;
-    NodePlaces places;
-    std::string prefix; ///< of the names of its buffers: "main."
+    NodeOrigins origins; ///< of its nodes
+    std::string prefix;  ///< of the names of its buffers: "main."
     std::vector<AfterEdge> after;
-    bool is_body = false;                 ///< of a branch or loop: entered any number of times
-    std::map<std::uint32_t, Mark> fronts; ///< what the next node of each stream comes after
-    std::vector<std::uint32_t> syncs;     ///< before which nodes
-    std::optional<DeviceCode> pending;    ///< to become the next node
+    bool is_body = false;                  ///< of a branch or loop: entered any number of times
+    StreamOrder stream_order;              ///< once there is a node on a stream
+    std::map<std::uint32_t, Front> fronts; ///< by stream
+    std::vector<Sync> syncs;
+    std::optional<DeviceCode> pending; ///< to become the next node
+    std::uint32_t pending_call = 0;    ///< the one that it began in
   };
 
   /// A block while its statements are lowered; one for each iteration and call.
@@ -64,8 +64,11 @@ private:
       SourceRange range;
     };
     std::vector<Waiting> waiting;
-    std::uint32_t begin = 0; ///< its first node
-    /// What the block's nodes from `position` on come after.
+    /// What is recorded stands for the nodes from `begin` on: all before it come before those, or
+    /// will from the node `next_from` on, with `next_begin` for `begin`.
+    std::uint32_t begin = 0;
+    std::uint32_t next_begin = 0, next_from = 0;
+    /// What the block's nodes from `position` on come after, all that stands before it included.
     struct Later {
       Mark mark;
       std::uint32_t position;
@@ -94,13 +97,16 @@ private:
   void connect(const OpenBlock &open);
   void add_node(cgrt::format::Work work, const ast::Statement &statement);
   void push_node(cgrt::format::Node node, const SourceRange &range);
+  void order(NodeRange from, NodeRange to, const SourceRange &range);
   void order(const Mark &from, NodeRange to, const SourceRange &range);
+  std::vector<NodeRange> acting_in(NodeRange part) const;
   void order_syncs();
   std::optional<std::uint32_t> instance(ast::ExprRef reference, Frame &frame);
   void add_handle(const ast::Handle &handle, const ast::HandleStatement &declared,
                   std::uint32_t index, Frame &frame);
   bool check_crossing(const Event &event, const SourceRange &range);
-  Mark so_far() const;
+  Mark so_far();
+  void wait_in_block(const Mark &mark, const SourceRange &range);
   bool refuse_in_body(const std::string &what, const SourceRange &range);
   std::uint32_t add_event_node(cgrt::format::Work work, const ast::Statement &statement);
   std::uint32_t node_count() const;
@@ -191,7 +197,7 @@ private:
   Target *target_ = nullptr;
   LaunchAttributes attributes_; ///< of the blocks around
   std::vector<OpenBlock> blocks_;
-  std::vector<NodePlaces> places_;
+  std::uint32_t call_ = 0;              ///< the one that is being lowered
   std::uint64_t statements_ = 0;        ///< lowered so far
   std::optional<std::uint32_t> stop_;   ///< of the entry graph being lowered
   std::uint32_t stops_ = 0;             ///< graphs that can be asked to stop

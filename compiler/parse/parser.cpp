@@ -75,6 +75,9 @@ public:
     if (ends_every_block(offending->getType())) {
       add_open_brace(diagnostic, parser);
     }
+    if (add_order_hint(diagnostic, parser, *offending)) {
+      return;
+    }
     if (before != nullptr) {
       add_hint(diagnostic, parser, *before, *offending, tokens);
     }
@@ -103,6 +106,41 @@ private:
     const auto begin = static_cast<std::uint32_t>(before.getStartIndex());
     diagnostic.notes.push_back(
         {{file_, begin, static_cast<std::uint32_t>(before.getStopIndex() + 1)}, hint});
+  }
+
+  static bool is_inside(antlr4::Parser &parser, std::size_t rule) {
+    auto *context = parser.getContext();
+    while (context != nullptr && context->getRuleIndex() != rule) {
+      context = dynamic_cast<antlr4::ParserRuleContext *>(context->parent);
+    }
+    return context != nullptr;
+  }
+
+  /// Where streams and events stand, and how. True if there was something to say.
+  bool add_order_hint(Diagnostic &diagnostic, antlr4::Parser &parser,
+                      const antlr4::Token &offending) const {
+    const std::size_t token = offending.getType();
+    const bool is_comma = offending.getText() == ",";
+    const bool is_handle = token == CGraphParser::STREAM || token == CGraphParser::EVENT;
+    std::string hint;
+    if (is_handle && is_inside(parser, CGraphParser::RuleParameters)) {
+      hint =
+          "a stream or event is no parameter; what a def does goes on the stream its call stands "
+          "on: on s { f(…); }";
+    } else if (is_handle && !is_inside(parser, CGraphParser::RuleBlock)) {
+      hint = "streams and events are declared in a graph, a def or a block of one";
+    } else if (is_comma && is_inside(parser, CGraphParser::RuleWaitStatement)) {
+      hint = "write one 'wait' for each event: wait e; wait f;";
+    } else if (is_comma && is_inside(parser, CGraphParser::RuleRecordStatement)) {
+      hint = "write one 'record' for each event: record e; record f;";
+    } else if (is_inside(parser, CGraphParser::RuleOnStatement) &&
+               parser.getContext()->getRuleIndex() == CGraphParser::RuleBlock) {
+      hint = "what goes on a stream stands in braces: on s { … }";
+    } else {
+      return false;
+    }
+    diagnostic.notes.push_back({diagnostic.range, hint});
+    return true;
   }
 
   /// Where the innermost block begins that should have ended.

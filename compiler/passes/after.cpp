@@ -1,6 +1,6 @@
 #include "passes/after.h"
 
-#include "passes/reachability.h"
+#include "ir/reachability.h"
 
 #include <algorithm>
 #include <functional>
@@ -19,10 +19,10 @@ namespace {
 
 class AfterOrder {
 public:
-  AfterOrder(const Program &program, Graph &graph, std::span<const AfterEdge> edges,
-             Diagnostics &diagnostics)
-      : program_(program), graph_(graph), edges_(edges), diagnostics_(diagnostics),
-        causes_(graph.nodes.size()) {}
+  AfterOrder(const Program &program, Graph &graph, NodeOrigins &origins,
+             std::span<const AfterEdge> edges, Diagnostics &diagnostics)
+      : program_(program), graph_(graph), origins_(origins), edges_(edges),
+        diagnostics_(diagnostics), causes_(graph.nodes.size()) {}
 
   void run() {
     for (std::uint32_t i = 0; i < graph_.nodes.size(); ++i) {
@@ -68,7 +68,6 @@ private:
       for (std::uint32_t from = edge.from.begin; from < edge.from.end; ++from) {
         if (!continued[from - edge.from.begin]) {
           causes_[to].emplace(from, BufferId{});
-          asked_.emplace(std::pair(from, to), edge.range);
         }
       }
     }
@@ -107,9 +106,17 @@ private:
     for (std::uint32_t i = 0; i < order.size(); ++i) {
       place[order[i]] = i;
     }
+    std::vector<std::size_t> successors(order.size());
+    for (const auto &causes : causes_) {
+      for (const auto &[from, buffer] : causes) {
+        ++successors[place[from]];
+      }
+    }
     Reachability reachability;
     std::vector<Node> nodes;
+    NodeOrigins origins;
     nodes.reserve(order.size());
+    origins.reserve(order.size());
     for (const std::uint32_t old : order) {
       std::map<std::uint32_t, BufferId> causes;
       for (const auto &[from, buffer] : causes_[old]) {
@@ -122,13 +129,33 @@ private:
       }
       const auto kept = reachability.reduce(candidates);
       reachability.add(kept);
+      for (const std::uint32_t from : candidates) {
+        if (--successors[from] == 0) {
+          reachability.forget(from);
+        }
+      }
       nodes.push_back(std::move(graph_.nodes[old]));
+      origins.push_back(origins_[old]);
       nodes.back().dependencies.clear();
       for (const std::uint32_t from : kept) {
         nodes.back().dependencies.push_back({{from}, causes.at(from)});
       }
     }
     graph_.nodes = std::move(nodes);
+    origins_ = std::move(origins);
+  }
+
+  /// Who asked for the edge, if it is not one by data; two nodes rather than ranges.
+  const AfterEdge *asking(std::uint32_t from, std::uint32_t to) const {
+    const AfterEdge *found = nullptr;
+    for (const AfterEdge &edge : edges_) {
+      const bool asks = edge.from.begin <= from && from < edge.from.end && edge.to.begin <= to &&
+                        to < edge.to.end;
+      if (asks && (found == nullptr || (is_single(edge) && !is_single(*found)))) {
+        found = &edge;
+      }
+    }
+    return found;
   }
 
   /// Walks back along edges among the nodes that found no place until one comes up again.
@@ -155,18 +182,18 @@ private:
       const Node &each = graph_.nodes[way[i]];
       text += (i == 0 ? "" : " → ") + describe(program_, each) + " (line " +
               std::to_string(each.place.line) + ")";
-      const auto edge = i == 0 ? asked_.end() : asked_.find({way[i - 1], way[i]});
-      asked = edge != asked_.end() ? edge->second : asked;
+      const AfterEdge *edge = i == 0 ? nullptr : asking(way[i - 1], way[i]);
+      asked = edge != nullptr ? edge->range : asked;
     }
     diagnostics_.report(Diag::CircularOrder, asked, text);
   }
 
   const Program &program_;
   Graph &graph_;
+  NodeOrigins &origins_;
   std::span<const AfterEdge> edges_;
   Diagnostics &diagnostics_;
-  std::vector<std::map<std::uint32_t, BufferId>> causes_;                ///< of each node's edges
-  std::map<std::pair<std::uint32_t, std::uint32_t>, SourceRange> asked_; ///< by `after`
+  std::vector<std::map<std::uint32_t, BufferId>> causes_; ///< of each node's edges
 };
 
 } // namespace
@@ -178,8 +205,10 @@ void order_by_after(Module &module, Diagnostics &diagnostics) {
     while (end < all.size() && all[end].graph == all[begin].graph) {
       ++end;
     }
-    Graph &graph = module.program.graphs[all[begin].graph.index];
-    AfterOrder(module.program, graph, all.subspan(begin, end - begin), diagnostics).run();
+    const std::uint32_t graph = all[begin].graph.index;
+    AfterOrder(module.program, module.program.graphs[graph], module.origins[graph],
+               all.subspan(begin, end - begin), diagnostics)
+        .run();
     begin = end;
   }
   module.after.clear();

@@ -1,15 +1,14 @@
 #include "passes/order.h"
 
+#include "ir/reachability.h"
 #include "ir/region_relation.h"
 #include "passes/access_history.h"
 #include "passes/after.h"
 #include "passes/hidden_state.h"
-#include "passes/reachability.h"
 
 #include <algorithm>
 #include <map>
 #include <set>
-#include <span>
 
 namespace cgc {
 
@@ -24,12 +23,11 @@ namespace {
 
 class GraphOrder {
 public:
-  /// `states` tells of each graph before this one what hidden state it touches; `syncs` are those
-  /// of an explicit graph.
+  /// `states` tells of each graph before this one what hidden state it touches.
   GraphOrder(const Program &program, Polynomials &polynomials, Graph &graph,
-             const std::vector<States> &states, std::span<const Sync> syncs)
+             const std::vector<States> &states)
       : program_(program), polynomials_(polynomials), graph_(graph), history_(program, polynomials),
-        states_of_(states), syncs_(syncs), uses_(graph.nodes.size(), 0) {}
+        states_of_(states), uses_(graph.nodes.size(), 0) {}
 
   /// Returns the hidden state that this graph touches.
   States run() {
@@ -41,14 +39,13 @@ public:
 
 private:
   void order_node(NodeId id) {
-    const std::vector<Effect> effects = effects_of(program_, graph_.nodes[id.index]);
+    const std::vector<Effect> effects = graph_.explicit_order
+                                            ? std::vector<Effect>{}
+                                            : effects_of(program_, graph_.nodes[id.index]);
     ++uses_[id.index]; // until its accesses are recorded
     causes_.clear();
     for (const Effect &effect : effects) {
       collect(effect, id);
-    }
-    if (graph_.explicit_order) {
-      keep_synced(id);
     }
     follow_control(id);
     follow_states(id);
@@ -73,15 +70,6 @@ private:
     }
     covered_.clear();
     release(id);
-  }
-
-  /// An explicit graph orders conflicts across a sync, and no others.
-  void keep_synced(NodeId id) {
-    while (next_sync_ < syncs_.size() && syncs_[next_sync_].position <= id.index) {
-      ++next_sync_;
-    }
-    const std::uint32_t last = next_sync_ == 0 ? 0 : syncs_[next_sync_ - 1].position;
-    std::erase_if(causes_, [last](const auto &cause) { return cause.first.index >= last; });
   }
 
   /// A conditional comes after the kernel that sets its condition.
@@ -151,8 +139,6 @@ private:
   const std::vector<States> &states_of_;  ///< of each graph before this one
   States states_;                         ///< of this one so far
   std::map<State, NodeId> last_touching_; ///< the last node that touches it
-  std::span<const Sync> syncs_;
-  std::size_t next_sync_ = 0;                           ///< the first one behind the current node
   std::map<cgrt::format::ConditionId, NodeId> setters_; ///< whose conditionals are still to come
   std::vector<NodeId> covered_;                         ///< whose accesses the current node covers
   std::vector<std::uint32_t> uses_; ///< how many recorded accesses name the node
@@ -165,18 +151,9 @@ void order_by_data(Module &module, Diagnostics &diagnostics) {
   Polynomials polynomials(module.program.exprs);
   assume_extents(polynomials, module.program);
   std::vector<States> states; // bodies and children stand before their users
-  std::span<const Sync> syncs = module.syncs;
   for (Graph &graph : module.program.graphs) {
-    const auto graph_id = static_cast<std::uint32_t>(states.size());
-    std::size_t count = 0;
-    while (count < syncs.size() && syncs[count].graph.index == graph_id) {
-      ++count;
-    }
-    states.push_back(
-        GraphOrder(module.program, polynomials, graph, states, syncs.first(count)).run());
-    syncs = syncs.subspan(count);
+    states.push_back(GraphOrder(module.program, polynomials, graph, states).run());
   }
-  module.syncs.clear();
   order_by_after(module, diagnostics);
 }
 

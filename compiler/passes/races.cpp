@@ -1,15 +1,14 @@
 #include "passes/races.h"
 
 #include "emit/expr_text.h"
+#include "ir/reachability.h"
 #include "ir/region_relation.h"
 #include "passes/access_history.h"
 #include "passes/hidden_state.h"
-#include "passes/reachability.h"
+#include "passes/race_report.h"
 
 #include <algorithm>
 #include <map>
-#include <tuple>
-#include <unordered_set>
 
 namespace cgc {
 
@@ -27,26 +26,31 @@ namespace {
 class RaceCheck {
 public:
   /// `states` tells of each graph before this one what hidden state it touches.
-  RaceCheck(const Module &module, Polynomials &polynomials, const Graph &graph,
-            const std::vector<States> &states, const SourceFiles &files, Diagnostics &diagnostics)
-      : module_(module), program_(module.program), polynomials_(polynomials), graph_(graph),
-        states_of_(states), files_(files), diagnostics_(diagnostics),
-        history_(program_, polynomials) {}
+  RaceCheck(const Program &program, Polynomials &polynomials, std::uint32_t graph,
+            const std::vector<States> &states, RaceReports &reports)
+      : program_(program), polynomials_(polynomials), graph_(program.graphs[graph]), number_(graph),
+        states_of_(states), reports_(reports), history_(program_, polynomials) {}
 
   void run() {
-    std::map<std::tuple<std::uint32_t, std::uint32_t, std::uint32_t>, std::uint32_t> statements;
+    std::vector<std::size_t> successors(graph_.nodes.size());
+    for (const Node &node : graph_.nodes) {
+      for (const auto &dependency : node.dependencies) {
+        ++successors[dependency.node.index];
+      }
+    }
     for (std::uint32_t i = 0; i < graph_.nodes.size(); ++i) {
-      const cgrt::format::Place &place = graph_.nodes[i].place;
-      const auto number = static_cast<std::uint32_t>(statements.size());
-      statement_of_.push_back(
-          statements.emplace(std::tuple(place.file.index, place.line, place.column), number)
-              .first->second);
+      statement_of_.push_back(reports_.statement(number_, i));
       std::vector<std::uint32_t> before;
       for (const auto &dependency : graph_.nodes[i].dependencies) {
         before.push_back(dependency.node.index);
       }
       reachability_.add(before);
       check({i});
+      for (const std::uint32_t each : before) {
+        if (--successors[each] == 0) {
+          reachability_.forget(each);
+        }
+      }
     }
   }
 
@@ -62,15 +66,14 @@ private:
     for (const Effect &effect : effects) {
       history_.visit_conflicts(effect, [&](const Access &access) {
         const bool ordered = ancestors.contains(access.node.index);
-        const auto [first, second] =
-            std::minmax(statement_of_[access.node.index], statement_of_[id.index]);
-        const std::uint64_t pair = std::uint64_t{first} << 32U | second;
-        const bool is_known = !ordered && reported_.contains(pair);
+        const std::uint32_t first = statement_of_[access.node.index];
+        const std::uint32_t second = statement_of_[id.index];
+        const bool is_known = !ordered && reports_.is_known(first, second);
         if (access.node == id || (is_known && first != second) ||
             overlap(polynomials_, access.region, effect.region) == Overlap::No) {
           return false;
         }
-        if (!ordered && reported_.insert(pair).second) {
+        if (!ordered && !is_known) {
           report(access.node, id, overlap_text(access.region, effect.region));
         }
         return (ordered || first == second) && effect.writes &&
@@ -119,41 +122,7 @@ private:
   }
 
   void report(NodeId first, NodeId second, const std::string &what) {
-    const Node &a = graph_.nodes[first.index];
-    const Node &b = graph_.nodes[second.index];
-    const auto key = [](const Node &node) {
-      return std::tuple(node.place.file.index, node.place.line, node.place.column);
-    };
-    const bool in_order = key(a) <= key(b);
-    const Node &earlier = in_order ? a : b;
-    const Node &later = in_order ? b : a;
-    diagnostics_
-        .report(Diag::Race, range_of(later), describe(program_, later), describe(program_, earlier),
-                earlier.place.line, what, advice(earlier, later))
-        .notes.push_back({range_of(earlier), "the other statement"});
-  }
-
-  static std::string advice(const Node &earlier, const Node &later) {
-    if (earlier.place.line == later.place.line && earlier.place.file == later.place.file) {
-      return "put them on one stream, or record an event behind each and wait for it before the "
-             "next";
-    }
-    return "add `record e;` after line " + std::to_string(earlier.place.line) +
-           " and `wait e;` before line " + std::to_string(later.place.line);
-  }
-
-  /// From where the statement begins to the end of it or of its line.
-  SourceRange range_of(const Node &node) const {
-    const FileId file{module_.first_file + node.place.file.index};
-    if (node.place.line == 0 || file.index >= files_.size() ||
-        node.place.line > files_[file].line_count()) {
-      return {file.index < files_.size() ? file : FileId{0}, 0, 0};
-    }
-    SourceRange range = files_.line(file, node.place.line);
-    range.begin = std::min(range.begin + node.place.column - 1, range.end);
-    const std::string_view text = files_.text(range);
-    range.end = range.begin + static_cast<std::uint32_t>(std::min(text.find(';'), text.size()));
-    return range;
+    reports_.report(number_, first.index, second.index, what);
   }
 
   /// "x[8:16]": what both touch, as far as it shows.
@@ -196,19 +165,17 @@ private:
     return std::pair(begin.constant, end);
   }
 
-  const Module &module_;
   const Program &program_;
   Polynomials &polynomials_;
   const Graph &graph_;
+  std::uint32_t number_; ///< the graph's
   const std::vector<States> &states_of_;
-  const SourceFiles &files_;
-  Diagnostics &diagnostics_;
+  RaceReports &reports_;
   AccessHistory history_;
   std::map<cgrt::format::ConditionId, NodeId> setters_;
   std::map<State, NodeId> last_touching_;
   Reachability reachability_;
-  std::vector<std::uint32_t> statement_of_;    ///< of each node: those at one place are one
-  std::unordered_set<std::uint64_t> reported_; ///< pairs of statements
+  std::vector<std::uint32_t> statement_of_; ///< of each node: those at one place are one
 };
 
 } // namespace
@@ -217,9 +184,11 @@ void check_races(Module &module, bool all, const SourceFiles &files, Diagnostics
   Polynomials polynomials(module.program.exprs);
   assume_extents(polynomials, module.program);
   std::vector<States> states; // bodies and children stand before their users
+  RaceReports reports(module, files, diagnostics);
   for (const Graph &graph : module.program.graphs) {
     if (all || graph.explicit_order) {
-      RaceCheck(module, polynomials, graph, states, files, diagnostics).run();
+      const auto number = static_cast<std::uint32_t>(states.size());
+      RaceCheck(module.program, polynomials, number, states, reports).run();
     }
     States &own = states.emplace_back();
     for (const Node &node : graph.nodes) {

@@ -1,6 +1,8 @@
 // Streams and events.
 #include "sema/statement_check.h"
 
+#include <algorithm>
+
 namespace cgc {
 
 void StatementCheck::check_action(const ast::HandleStatement &declared, const ast::Statement &,
@@ -75,6 +77,63 @@ void StatementCheck::check_action(const ast::RecordStatement &recorded, const as
 void StatementCheck::check_action(const ast::WaitStatement &awaited, const ast::Statement &,
                                   Scope &) {
   check_handle(awaited.event, SymbolKind::Event);
+}
+
+/// Whether the record or wait is a node, and not only edges; true where the event is not known.
+bool StatementCheck::makes_event_node(ast::ExprRef event, bool is_wait) const {
+  const ast::Expr &expr = file_[event];
+  const ast::ExprRef name = expr.kind == ast::ExprKind::Index ? expr.operands[0] : event;
+  const Symbol &symbol = file_.symbol(name);
+  if (file_[name].kind != ast::ExprKind::Name || symbol.kind != SymbolKind::Event) {
+    return true;
+  }
+  const ast::Attributes &attributes = file_.file->events[symbol.index].attributes;
+  return find_attribute(attributes, "external") != nullptr ||
+         (!is_wait && find_attribute(attributes, "timing") != nullptr);
+}
+
+/// What the statement is if it surely makes no node; else nothing.
+std::string_view StatementCheck::nodeless(const ast::Statement &statement) const {
+  if (const auto *recorded = std::get_if<ast::RecordStatement>(&statement.action)) {
+    return makes_event_node(recorded->event, false) ? "" : "a record of a plain event";
+  }
+  if (const auto *awaited = std::get_if<ast::WaitStatement>(&statement.action)) {
+    return makes_event_node(awaited->event, true) ? "" : "a wait for a plain event";
+  }
+  if (std::holds_alternative<ast::SyncStatement>(statement.action)) {
+    return "a sync";
+  }
+  if (std::holds_alternative<ast::HandleStatement>(statement.action) ||
+      std::holds_alternative<ast::BufferStatement>(statement.action) ||
+      std::holds_alternative<ast::ConstStatement>(statement.action)) {
+    return "a declaration";
+  }
+  const bool is_block = std::holds_alternative<ast::OnStatement>(statement.action) ||
+                        std::holds_alternative<ast::ScopeStatement>(statement.action) ||
+                        std::holds_alternative<ast::ForStatement>(statement.action);
+  bool makes_none = is_block;
+  ast::for_each_block(statement, [&](const ast::Block &block) {
+    makes_none = makes_none && std::all_of(block.statements.begin(), block.statements.end(),
+                                           [this](const ast::Statement &inner) {
+                                             return !nodeless(inner).empty();
+                                           });
+  });
+  return makes_none ? "a block without nodes" : "";
+}
+
+/// An edge to or from it would silently be none.
+void StatementCheck::check_makes_node(const ast::Statement &statement) {
+  const std::string_view what = nodeless(statement);
+  if (what.empty() || file_.file->has_syntax_errors) {
+    return; // or a statement of the block is missing
+  }
+  if (statement.label) {
+    diagnostics_.report(Diag::LabelWithoutNode, statement.label->range, statement.label->text,
+                        what);
+  }
+  if (!statement.after.empty()) {
+    diagnostics_.report(Diag::AfterWithoutNode, statement.after.front().range, what);
+  }
 }
 
 } // namespace cgc

@@ -125,6 +125,9 @@ void StatementCheck::check_statement(const ast::Statement &statement, Scope &sco
   check_after(statement);
   const bool head_is_good = exprs_.failures() == failures_before;
   std::visit([&](const auto &action) { check_action(action, statement, scope); }, statement.action);
+  if (statement.label || !statement.after.empty()) {
+    check_makes_node(statement);
+  }
   // A block goes on without those of its statements that are broken.
   bool has_block = false;
   ast::for_each_block(statement, [&](const ast::Block &) { has_block = true; });

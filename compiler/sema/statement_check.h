@@ -122,6 +122,9 @@ private:
   void check_action(const ast::RecordStatement &recorded, const ast::Statement &, Scope &);
   void check_action(const ast::WaitStatement &awaited, const ast::Statement &, Scope &);
   void check_handle(ast::ExprRef root, SymbolKind wanted);
+  void check_makes_node(const ast::Statement &statement);
+  std::string_view nodeless(const ast::Statement &statement) const;
+  bool makes_event_node(ast::ExprRef event, bool is_wait) const;
   void check_action(const ast::ScopeStatement &inner, const ast::Statement &, Scope &);
   void check_action(const ast::BufferStatement &declared, const ast::Statement &, Scope &scope);
   void check_action(const ast::ConstStatement &declared, const ast::Statement &, Scope &scope);

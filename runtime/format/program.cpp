@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <map>
 #include <optional>
 #include <set>
 
@@ -208,6 +209,28 @@ std::vector<ConditionId> conditions_of(const Program &program, GraphId graph) {
   });
   std::sort(conditions.begin(), conditions.end());
   return conditions;
+}
+
+std::vector<EventId> misnamed_events(const Program &program) {
+  std::set<EventId> found;
+  for (std::uint32_t i = 0; i < program.events.size(); ++i) {
+    if (program.events[i].name.empty()) {
+      found.insert({i});
+    }
+  }
+  for (std::uint32_t i = 0; i < program.graphs.size(); ++i) {
+    std::map<std::string_view, EventId> events;
+    const auto look_at = [&](const Node &node) {
+      const EventId id = event_of(node);
+      if (id.valid() && events.emplace(program[id].name, id).first->second != id) {
+        found.insert(id);
+      }
+    };
+    if (program.graphs[i].entry) {
+      for_each_node_in(program, {i}, look_at);
+    }
+  }
+  return {found.begin(), found.end()};
 }
 
 std::vector<Effect> effects_of(const Program &program, const Node &node) {

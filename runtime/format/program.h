@@ -308,6 +308,10 @@ void for_each_node_in(const Program &program, GraphId graph, const Visit &visit)
   }
 }
 
+/// Events without a name, or with that of another one in the same entry graph, its bodies and
+/// children.
+std::vector<EventId> misnamed_events(const Program &program);
+
 /// What a node does to memory, one entry for each region it touches.
 struct Effect {
   Region region;

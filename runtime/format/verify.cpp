@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <set>
 #include <string>
+#include <utility>
 
 namespace cgrt::format {
 
@@ -137,7 +138,6 @@ private:
   }
 
   void check_events_and_callables() {
-    check_names(program_.events, "event");
     for (const Event &event : program_.events) {
       need_place(event.place, "event '" + event.name + "'");
     }
@@ -328,7 +328,7 @@ private:
       } else if (const auto *expr = std::get_if<ExprId>(&argument)) {
         need_expr(*expr, where, "an argument");
       } else {
-        given_.push_back({std::get<ConditionId>(argument), graph_});
+        given_.emplace_back(std::get<ConditionId>(argument), graph_);
       }
     }
   }
@@ -481,6 +481,9 @@ private:
                                                   : GraphId{};
     }
     check_bodies();
+    for (const EventId event : misnamed_events(program_)) {
+      problem("event '" + program_[event].name + "'", "the name is empty or stands twice");
+    }
     for (const GraphId graph : decided_in_) {
       if (!graph.valid() || !entry[graph.index].valid()) {
         problem("a condition", "it decides no node of an entry graph or of its bodies");
@@ -488,10 +491,10 @@ private:
       }
     }
     check_loops();
-    for (const Given &given : given_) {
-      if (given.condition.index >= decided_in_.size() ||
-          entry[given.graph.index] != entry[decided_in_[given.condition.index].index]) {
-        problem("graph '" + program_[given.graph].name + "'",
+    for (const auto &[condition, user] : given_) {
+      if (condition.index >= decided_in_.size() ||
+          entry[user.index] != entry[decided_in_[condition.index].index]) {
+        problem("graph '" + program_[user].name + "'",
                 "a kernel is given a condition of another graph");
       }
     }
@@ -516,10 +519,9 @@ private:
   /// A loop whose condition nothing in it sets would never end.
   void check_loops() {
     std::vector<bool> set(program_.graphs.size(), false); // bodies in which their loop's is
-    for (const Given &given : given_) {
-      for (GraphId graph = given.graph; graph.valid(); graph = user_[graph.index]) {
-        const bool is_its = loop_of_[graph.index] == given.condition;
-        set[graph.index] = set[graph.index] || (is_its && given.condition.valid());
+    for (const auto &[condition, user] : given_) {
+      for (GraphId graph = user; graph.valid(); graph = user_[graph.index]) {
+        set[graph.index] = set[graph.index] || loop_of_[graph.index] == condition;
       }
     }
     for (std::uint32_t index = 0; index < loop_of_.size(); ++index) {
@@ -537,11 +539,8 @@ private:
   std::vector<ConditionId> loop_of_; ///< of a While's body: its condition
   std::vector<bool> is_child_;       ///< parallel to the graphs
   std::vector<GraphId> decided_in_;  ///< the graph of each condition's node
-  struct Given {
-    ConditionId condition;
-    GraphId graph;
-  };
-  std::vector<Given> given_; ///< conditions as kernels' arguments
+  /// Conditions as kernels' arguments, with the graphs of the nodes.
+  std::vector<std::pair<ConditionId, GraphId>> given_;
 };
 
 } // namespace

@@ -89,16 +89,22 @@ void Instance::bind_kernel(const std::string &name, const void *function) {
 void Instance::bind_event(const std::string &name, CUevent_st *event) {
   const std::lock_guard lock = locked(state_);
   const std::vector<format::Event> &events = state_->contents().events;
-  for (std::uint32_t i = 0; i < events.size(); ++i) {
-    if (events[i].name == name && events[i].external) {
-      Bindings others = state_->bindings;
+  const auto is_bound = [&](const format::Event &each) {
+    return each.name == name && each.external;
+  };
+  if (std::none_of(events.begin(), events.end(), is_bound)) {
+    throw Error(ErrorCode::Usage, "there is no external event " + name);
+  }
+  Bindings others = state_->bindings;
+  for (std::size_t i = 0; i < events.size(); ++i) { // one for each graph that has it
+    if (is_bound(events[i])) {
       others.events[i] = state_->device.backend().wrap_event(event);
-      state_->rebind(std::move(others),
-                     [i](const format::Node &node) { return event_of(node).index == i; });
-      return;
     }
   }
-  throw Error(ErrorCode::Usage, "there is no external event " + name);
+  state_->rebind(std::move(others), [&](const format::Node &node) {
+    const format::EventId id = event_of(node);
+    return id.valid() && is_bound(events[id.index]);
+  });
 }
 
 UpdateReport Instance::update(const Changes &changes) {

@@ -123,8 +123,9 @@ void KernelCheck::find_undeclared_writes(const Contents &after) {
 }
 
 void KernelCheck::find_reads(DeviceExecutable &launch, const Contents &after) {
-  const Results results = {after, run_again(launch, Before::Low), run_again(launch, Before::High)};
-  const auto &[as_it_was, low, high] = results;
+  const Results results = {after, run_again(launch, Before::Low), run_again(launch, Before::High),
+                           run_again(launch, Before::Zero)};
+  const auto &[as_it_was, low, high, zero] = results;
   std::vector<Element> suspects;
   for (const auto &[buffer, use] : uses_) {
     for (std::size_t i = 0; i < use.size(); ++i) {
@@ -132,8 +133,8 @@ void KernelCheck::find_reads(DeviceExecutable &launch, const Contents &after) {
       if (is_replaced(use[i]) && is_pattern(low, Before::Low, element) &&
           is_pattern(high, Before::High, element)) {
         add(EffectFault::Kind::LeftOut, element);
-      } else if ((use[i] & Writes) != 0 &&
-                 !(same(low, high, element) && same(low, as_it_was, element))) {
+      } else if ((use[i] & Writes) != 0 && !(same(low, high, element) && same(low, zero, element) &&
+                                             same(low, as_it_was, element))) {
         suspects.push_back(element);
       }
     }
@@ -147,7 +148,7 @@ void KernelCheck::find_reads(DeviceExecutable &launch, const Contents &after) {
 void KernelCheck::keep_steady(std::vector<Element> &suspects, DeviceExecutable &launch,
                               const Results &results) {
   for (int round = 0; round < further_runs; ++round) {
-    for (const Before before : {Before::AsItWas, Before::Low, Before::High}) {
+    for (const Before before : {Before::AsItWas, Before::Low, Before::High, Before::Zero}) {
       if (suspects.empty()) {
         return;
       }
@@ -209,6 +210,9 @@ bool KernelCheck::is_pattern(const Contents &contents, Before before,
 /// As floats about -6 and 1e20, so that sums, least and greatest of them and other values show. The
 /// lower half of an element's bits tells it from others.
 std::uint64_t KernelCheck::pattern(Before before, const Element &element) const {
+  if (before == Before::Zero) {
+    return 0;
+  }
   const std::uint64_t mixed = (element.index + 1) * 0x9E3779B97F4A7C15U;
   const ScalarType type = program_[element.buffer].type;
   if (type == ScalarType::Bool) {

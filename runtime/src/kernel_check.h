@@ -43,10 +43,11 @@ private:
   enum : std::uint8_t { Reads = 1, Writes = 2, MustWrite = 4 };
   using Use = std::vector<std::uint8_t>;
 
-  /// What `out` elements hold before a run: what they held, or one of two patterns.
-  enum class Before : std::uint8_t { AsItWas, Low, High };
+  /// What `out` elements hold before a run: what they held, one of two patterns, or 0, which much
+  /// code treats apart.
+  enum class Before : std::uint8_t { AsItWas, Low, High, Zero };
   /// By Before.
-  using Results = std::array<Contents, 3>;
+  using Results = std::array<Contents, 4>;
 
   struct Element {
     format::BufferId buffer;

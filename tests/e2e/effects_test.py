@@ -115,6 +115,16 @@ class EffectsTest(harness.ToolTest):
         program = self.launch(ADD, "fill x <- 1; add(n, x, y);")
         self.assertEqual(self.faults(program), [("read-out", "add", "y", "y[0]", 1000)])
 
+    def test_treats_a_zero_in_out_apart(self):
+        """Neither what memory holds first, 0xFF, nor the patterns are 0."""
+        for kind in ("i8", "u16", "i32", "i64", "f32", "f64"):
+            with self.subTest(kind=kind):
+                body = f"y[i] = y[i] == {kind}(0) ? {kind}(1) : {kind}(2);"
+                program = kernel("first", f"y: out {kind}[n]", body)
+                program = f"param n: i32 = 100; device y: {kind}[n];" + program
+                faults = self.faults(program + "graph main { first(n, y); }")
+                self.assertEqual(faults, [("read-out", "first", "y", "y[0]", 100)])
+
     def test_reads_out_on_the_way_to_another_buffer(self):
         kernels = kernel(
             "peek", "x: in f32[n], y: out f32[n], s: inout f32[n]",

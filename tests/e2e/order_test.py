@@ -1,5 +1,6 @@
 """Streams, events, explicit order and callbacks: results in many orders, and the proof of order."""
 
+import random
 import re
 
 import harness
@@ -48,7 +49,171 @@ class ExampleTest(harness.ToolTest):
             self.assertTrue((np.load(self.path("x.npy")) == 8 * np.float32(0.5) ** 20).all())
 
 
+class Model:
+    """A random explicit graph, as text, and for each of its nodes those that must come before."""
+
+    STREAMS = 4
+    EVENTS = 5
+
+    def __init__(self, seed):
+        self.random = random.Random(seed)
+        self.before = []  # a set for each node
+        self.fronts = [set() for _ in range(self.STREAMS)]
+        self.marks = [None] * self.EVENTS
+        self.records = {}  # the last node of each timing event
+        self.synced = 0
+        self.waits = []  # of each open block: what the rest of it comes after
+        body = self.block(None, 0, 60)
+        self.text = f"""
+          device x: i32[{max(len(self.before), 1)}];
+          @explicit graph main {{
+            stream s[{self.STREAMS}]; event e[{self.EVENTS}]; @timing event t[2];
+            {body}
+          }}"""
+
+    def node(self, stream, also=()):
+        before = set(also) | set(range(self.synced))
+        before.update(*self.waits)
+        if stream is not None:
+            before |= self.fronts[stream]
+            self.fronts[stream] = {len(self.before)}
+        self.before.append(before)
+        return len(self.before) - 1
+
+    def block(self, stream, depth, statements):
+        begin = len(self.before)
+        self.waits.append(set())
+        text = "".join(self.statement(stream, depth, begin) for _ in range(statements))
+        self.waits.pop()
+        return text
+
+    def statement(self, stream, depth, begin):
+        so_far = set(range(begin, len(self.before))) if stream is None else self.fronts[stream]
+        kinds = "fill fill fill record record wait wait on on on scope sync clock"
+        kind = self.random.choice(kinds.split())
+        if kind == "fill":
+            at = self.node(stream)
+            return f"fill x[{at}:{at + 1}] <- 0; "
+        if kind == "record":
+            event = self.random.randrange(self.EVENTS)
+            self.marks[event] = set(so_far)
+            return f"record e[{event}]; "
+        if kind == "wait":
+            event = self.random.randrange(self.EVENTS)
+            if self.marks[event] is None:
+                return ""
+            after = self.waits[-1] if stream is None else self.fronts[stream]
+            after |= self.marks[event]
+            return f"wait e[{event}]; "
+        if kind == "clock":
+            event = self.random.randrange(2)
+            at = self.node(stream, self.records.get(event, set()) | so_far)
+            self.records[event] = {at}
+            if stream is None:
+                self.waits[-1].add(at)
+            return f"record t[{event}]; "
+        if kind == "sync":
+            self.synced = len(self.before)
+            return "sync; "
+        if depth == 3:
+            return ""
+        if kind == "on":
+            stream = self.random.randrange(self.STREAMS)
+        inner = self.block(stream, depth + 1, self.random.randrange(1, 5))
+        return f"{f'on s[{stream}] ' if kind == 'on' else ''}{{ {inner}}} "
+
+
+def closure(before):
+    """All that comes before each node, as bits, from some of it."""
+    all_before = []
+    for each in before:
+        bits = 0
+        for node in each:
+            bits |= all_before[node] | 1 << node
+        all_before.append(bits)
+    return all_before
+
+
 class OrderTest(harness.ToolTest):
+    def test_streams_and_events_order_what_they_should_and_nothing_else(self):
+        for seed in range(60):
+            model = Model(seed)
+            edges = self.edges(self.write("p.cgraph", model.text))
+            found = [set() for _ in model.before]
+            for begin, end in edges:
+                found[end].add(begin)
+            with self.subTest(seed=seed):
+                self.assertEqual(closure(found), closure(model.before), model.text)
+
+    def check_edges(self, text, wanted):
+        edges = self.edges(self.write("p.cgraph", text))
+        self.assertEqual(edges, wanted)
+
+    def test_waits_and_records_without_nodes_between(self):
+        """Each would double what the stream comes after, if that were not kept small."""
+        self.check_edges("""
+          device x: i32[1]; device y: i32[1]; host out h: i32[1];
+          graph main {
+            stream a, b; event e, f;
+            on a { fill x <- 0; record e; }
+            on b { fill y <- 0; record f; }
+            for i in 0..5000 {
+              on a { wait e; wait f; record e; }
+              on b { wait f; wait e; wait e; record f; }
+            }
+            on a { copy h <- x; }
+          }""", [(0, 2), (1, 2)])  # fmt: skip
+
+    def test_a_hub_stream(self):
+        self.check_edges("""
+          const N = 10000; device x: i32[N];
+          graph main {
+            stream hub, work[4]; event go, done;
+            on hub { fill x[0:1] <- 0; record done; }
+            for i in 1..N {
+              on hub { wait done; record go; }
+              on work[i % 4] { wait go; copy x[i:i + 1] <- x[i - 1:i]; record done; }
+            }
+          }""", [(i, i + 1) for i in range(9999)])  # fmt: skip
+
+    def test_records_and_waits_outside_of_streams(self):
+        """Each record stands for all before it, and each wait is for all behind it."""
+        fills = "".join(f"fill x[{i}] <- 0; record e; wait e; " for i in range(4000))
+        self.check_edges(
+            f"device x: i32[4000]; graph main {{ event e; {fills} }}",
+            [(i, i + 1) for i in range(3999)],
+        )
+
+    def test_streams_that_wait_for_all_before(self):
+        fills = "".join(
+            f"fill x[{i}] <- 0; record e; on s {{ wait e; fill y[{i}] <- 0; }} "
+            for i in range(2000)
+        )
+        waits = [(i, i + 1) for i in range(0, 4000, 2)]
+        in_row = [(i, i + 2) for i in range(1, 3998, 2)]
+        self.check_edges(
+            f"device x, y: i32[2000]; graph main {{ stream s; event e; {fills} }}",
+            sorted(waits + in_row),
+        )
+
+    def test_many_syncs(self):
+        calls = "".join(f"{'a' if i % 2 else 'b'}(); sync; " for i in range(6000))
+        self.check_edges(
+            f"callback a(); callback b(); graph main {{ {calls} }}",
+            [(i, i + 1) for i in range(5999)],
+        )
+
+    def test_sync_in_an_explicit_graph_orders_everything(self):
+        self.check_edges("""
+          device w, x, y, z: i32[4];
+          @explicit graph main {
+            stream s; on s { fill x <- 0; fill x <- 1; } fill y <- 0;
+            sync; sync;
+            fill w <- 0; on s { copy z <- y; }
+            sync;
+            fill x <- 2 after L; L: copy y <- x;
+          }""", [(0, 1), (1, 3), (1, 4), (2, 3), (2, 4), (3, 5), (4, 5), (5, 6)])  # fmt: skip
+
     def test_the_edges_of_every_example_suffice(self):
         for source in sorted(harness.EXAMPLES.glob("*.cgraph")):
             with self.subTest(source=source.name):
@@ -169,6 +334,21 @@ class OrderTest(harness.ToolTest):
         # Of a slow kernel's launch nearly all is between the events.
         self.assertGreater(times[1][0], 0.5 * times[1][1])
         self.assertGreater(times[1][0], 10 * times[0][0])
+
+    def test_each_graph_has_timing_events_of_its_own(self):
+        source = self.bundle(self.write("p.cgraph", """
+          device x: i32[1];
+          graph a { @timing event t0, t1; record t0; fill x <- 0; record t1; }
+          graph b {
+            @timing event t0; record t0; for i in 0..2 { @timing event t1; fill x <- i; record t1; }
+          }"""))  # fmt: skip
+        for graphs, names in (
+            ("a", ["t0", "t1"]),
+            ("b", ["t0", "t1", "t1.2"]),
+            ("a,b,a", ["t0", "t1", "b.t0", "b.t1", "t1.2"]),
+        ):
+            report = self.cgrun_json(source, "--graph", graphs)
+            self.assertEqual(list(report["events"]), names)
 
     def test_five_replays_call_five_times(self):
         source = self.bundle(self.write("p.cgraph", """

@@ -1,4 +1,4 @@
-#include "passes/reachability.h"
+#include "ir/reachability.h"
 
 #include <gtest/gtest.h>
 
@@ -61,6 +61,11 @@ TEST(Reachability, EqualsTheDefinitionOnRandomGraphs) {
       for (const std::uint32_t predecessor : kept) {
         ancestors[node].insert(predecessor);
         ancestors[node].insert(ancestors[predecessor].begin(), ancestors[predecessor].end());
+      }
+      const Reachability::Ancestors found(reachability, node);
+      for (std::uint32_t earlier = 0; earlier < node; ++earlier) {
+        ASSERT_EQ(found.contains(earlier), ancestors[node].contains(earlier));
+        ASSERT_EQ(reachability.precedes(earlier, node), ancestors[node].contains(earlier));
       }
     }
   }

@@ -20,6 +20,7 @@
 
 #include <algorithm>
 #include <map>
+#include <set>
 #include <span>
 #include <utility>
 
@@ -192,18 +193,28 @@ int launch(std::vector<cgrt::Executable> &graphs, std::uint64_t repeat, Progress
   return status;
 }
 
+/// Two graphs may have events of one name; a graph that has run before has said its own.
+void add_events(const std::vector<cgrt::Executable> &graphs, const std::vector<std::string> &names,
+                Report &report) {
+  std::set<std::string> seen, taken;
+  for (std::size_t i = 0; i < graphs.size(); ++i) {
+    const std::vector<std::string> events =
+        seen.insert(names[i]).second ? graphs[i].timing_events() : std::vector<std::string>{};
+    for (const std::string &event : events) {
+      const std::string name = taken.insert(event).second ? event : names[i] + "." + event;
+      report.events.push_back({name, graphs[i].elapsed(events.front(), event)});
+    }
+  }
+}
+
 int build_and_launch(cgrt::Instance &instance, const Options &options, Progress &progress,
                      Report &report) {
   progress.begin("building " + report.graph);
   std::vector<cgrt::Executable> graphs = build(instance, options, report);
   progress.begin("launching " + report.graph, options.repeat);
   const int status = launch(graphs, options.repeat, progress, report);
-  for (const cgrt::Executable &graph : graphs) {
-    const std::vector<std::string> events =
-        status == 0 ? graph.timing_events() : std::vector<std::string>{};
-    for (const std::string &event : events) {
-      report.events.push_back({event, graph.elapsed(events.front(), event)});
-    }
+  if (status == 0) {
+    add_events(graphs, options.graphs, report);
   }
   return status;
 }

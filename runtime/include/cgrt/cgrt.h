@@ -83,7 +83,7 @@ struct KernelInfo {
   std::vector<std::string> parameters;
 };
 
-/// An event that nodes record or wait for.
+/// An event that nodes of a graph record or wait for; another graph may have one of that name.
 struct EventInfo {
   std::string name;
   bool is_external; ///< else a timing event
@@ -344,8 +344,9 @@ public:
   /// its parameters are not those declared. Bound again, as for callbacks. A host device only looks
   /// at the name.
   void bind_kernel(const std::string &name, const void *function);
-  /// Binds an `@external` event to the caller's cudaEvent_t, which must outlive this instance's
-  /// executables. Does nothing on the host device, whose launches are over when they return.
+  /// Binds the `@external` events of that name, in whichever graphs, to the caller's cudaEvent_t,
+  /// which must outlive this instance's executables. Does nothing on the host device, whose
+  /// launches are over when they return.
   void bind_event(const std::string &name, CUevent_st *event);
 
   /// Extents and type of any buffer that the caller fills or reads.

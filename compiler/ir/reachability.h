@@ -10,9 +10,9 @@
 
 namespace cgc {
 
-/// Nodes are added in topological order and covered by chains: paths along edges. A node knows, for
-/// each chain, how far along it its ancestors reach; chains make that short for the graphs people
-/// write, and nodes along one chain share it.
+/// Nodes are added in topological order and covered by chains: parts of paths along edges. A node
+/// knows, for each chain, how far along it its ancestors reach; chains make that short for the
+/// graphs people write, and nodes along one chain share it.
 class Reachability {
 public:
   /// Adds the next node (they count from 0) with the given predecessors, none of which is an
@@ -34,6 +34,9 @@ public:
     std::unordered_map<std::uint32_t, std::uint32_t> reach_; ///< how far along each chain
   };
 
+  /// Whether one node comes before another; neither has been forgotten.
+  bool precedes(std::uint32_t earlier, std::uint32_t later) const;
+
   /// Frees what is known about a node that will not be a predecessor any more.
   void forget(std::uint32_t node) { ancestors_[node].reset(); }
 
@@ -42,8 +45,8 @@ private:
     std::uint32_t chain;
     std::uint32_t position; ///< of the last ancestor on that chain
   };
-  /// One for each chain with ancestors; says nothing about the node's own chain, all of which lies
-  /// before it.
+  /// One for each chain with ancestors, ascending; may say nothing about the node's own chain, all
+  /// of which so far lies before it.
   using Marks = std::vector<Mark>;
 
   struct Position {
@@ -51,12 +54,16 @@ private:
     std::uint32_t position;
   };
 
-  std::shared_ptr<const Marks> merged_marks(std::span<const std::uint32_t> predecessors,
-                                            std::uint32_t own_chain) const;
+  bool is_end(std::uint32_t chain, std::uint32_t position) const {
+    return position + 1 == chain_lengths_[chain];
+  }
+  std::shared_ptr<const Marks> merged_marks(std::span<const std::uint32_t> predecessors);
 
   std::vector<Position> positions_;
   std::vector<std::shared_ptr<const Marks>> ancestors_;
   std::vector<std::uint32_t> chain_lengths_;
+  std::vector<std::uint32_t> last_predecessors_; ///< merged last
+  std::shared_ptr<const Marks> last_marks_;
 };
 
 } // namespace cgc
