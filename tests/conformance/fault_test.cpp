@@ -23,7 +23,7 @@ protected:
     if (!is_host()) {
       GTEST_SKIP() << "a fault makes a GPU unusable for its process";
     }
-#ifdef CGRT_ADDRESS_SANITIZER
+#if defined(CGRT_ADDRESS_SANITIZER) || defined(CGRT_THREAD_SANITIZER)
     GTEST_SKIP() << "AddressSanitizer reports faults itself";
 #endif
     KernelsUnderTest::SetUp();

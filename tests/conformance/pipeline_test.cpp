@@ -138,4 +138,26 @@ TEST_P(PipelineTest, MistakesOfTheCallerAreUsageErrors) {
   usage([&] { instance.write("hx", std::vector<std::byte>(3)); }, "f32[10], 40 bytes, not 3");
 }
 
+TEST_P(PipelineTest, WhatWasMovedFromIsHarmless) {
+  cgrt::Instance instance(compile_text(saxpy_text), place(), {{"n", 4}});
+  cgrt::Executable graph = instance.executable();
+  const cgrt::Executable moved_graph = std::move(graph);
+  cgrt::Instance moved = std::move(instance);
+  // NOLINTBEGIN(bugprone-use-after-move): that is what it is about
+  EXPECT_THROW(graph.launch(), cgrt::Error);
+  EXPECT_THROW(graph.wait(), cgrt::Error);
+  EXPECT_THROW(static_cast<void>(graph.node_count()), cgrt::Error);
+  EXPECT_THROW(static_cast<void>(graph.timing_events()), cgrt::Error);
+  EXPECT_THROW(instance.set("n", 5), cgrt::Error);
+  EXPECT_THROW(static_cast<void>(instance.executable()), cgrt::Error);
+  EXPECT_THROW(static_cast<void>(instance.host<float>("hx")), cgrt::Error);
+  EXPECT_THROW(static_cast<void>(instance.device()), cgrt::Error);
+  graph.stop();
+  graph = moved.executable();
+  // NOLINTEND(bugprone-use-after-move)
+  graph.launch();
+  graph.wait();
+  EXPECT_EQ(moved_graph.node_count(), graph.node_count());
+}
+
 } // namespace conformance

@@ -78,6 +78,10 @@ class OutsideTest(harness.ToolTest):
 
 
 class InstallTest(OutsideTest):
+    @unittest.skipIf(FLAGS, "sanitizers make it larger")
+    def test_the_runtime_is_small(self):
+        self.assertLessEqual((self.installed / "lib/libcgrt.a").stat().st_size, 2 << 20)
+
     def test_find_package(self):
         self.configure()
         self.build()

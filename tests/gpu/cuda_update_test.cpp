@@ -230,6 +230,37 @@ TEST_F(CudaUpdateTest, TheCallersStateStays) {
   EXPECT_EQ(after, before);
 }
 
+TEST_F(CudaUpdateTest, ASecondGpuWorksBesideTheFirst) {
+  if (cgrt::cuda_device_count() < 2) {
+    GTEST_SKIP() << "there is one GPU";
+  }
+  ASSERT_EQ(cudaSetDevice(0), cudaSuccess);
+  const cgrt::Program program = compile(slow_steps);
+  cgrt::Instance first(program, cgrt::Device::cuda(0));
+  cgrt::Instance second(program, cgrt::Device::cuda(1), {{"k", 5}});
+  cgrt::Executable first_graph = first.executable();
+  cgrt::Executable second_graph = second.executable();
+  write_zeros(first, "x");
+  write_zeros(second, "x");
+  for (int i = 0; i < 10; ++i) {
+    second_graph.launch();
+    first_graph.launch();
+    second.set("k", 5 + i % 2);
+  }
+  second_graph.wait();
+  first_graph.wait();
+  EXPECT_EQ(first_of(first, "x"), 10);
+  EXPECT_EQ(first_of(second, "x"), 54); // 5, then 5 and 6 in turns
+  int current = -1;
+  ASSERT_EQ(cudaGetDevice(&current), cudaSuccess);
+  EXPECT_EQ(current, 0);
+  // Memory of the other GPU is no buffer here.
+  void *memory = nullptr;
+  ASSERT_EQ(cudaMalloc(&memory, 4), cudaSuccess);
+  EXPECT_THROW(second.bind("x", std::span(static_cast<std::int32_t *>(memory), 1)), cgrt::Error);
+  EXPECT_EQ(cudaFree(memory), cudaSuccess);
+}
+
 using CudaUpdateDeathTest = CudaUpdateTest;
 
 TEST_F(CudaUpdateDeathTest, ALostGpuSaysSoFromThenOn) {

@@ -31,7 +31,7 @@ Handlers &handlers() {
 }
 
 thread_local const FaultTrap *current = nullptr;
-#ifdef CGRT_ADDRESS_SANITIZER
+#if defined(CGRT_ADDRESS_SANITIZER) || defined(CGRT_THREAD_SANITIZER)
 thread_local bool has_signal_stack = true; // its own
 #else
 thread_local bool has_signal_stack = false;
@@ -94,7 +94,7 @@ SignalStack::~SignalStack() {
 }
 
 FaultHandlers::FaultHandlers() {
-#ifndef CGRT_ADDRESS_SANITIZER
+#if !defined(CGRT_ADDRESS_SANITIZER) && !defined(CGRT_THREAD_SANITIZER)
   Handlers &all = handlers();
   const std::lock_guard lock(all.mutex);
   if (all.users++ > 0) {
@@ -111,7 +111,7 @@ FaultHandlers::FaultHandlers() {
 }
 
 FaultHandlers::~FaultHandlers() {
-#ifndef CGRT_ADDRESS_SANITIZER
+#if !defined(CGRT_ADDRESS_SANITIZER) && !defined(CGRT_THREAD_SANITIZER)
   Handlers &all = handlers();
   const std::lock_guard lock(all.mutex);
   if (--all.users > 0) {

@@ -8,6 +8,9 @@
 #ifdef CGRT_ADDRESS_SANITIZER
 #include <sanitizer/common_interface_defs.h>
 #endif
+#ifdef CGRT_THREAD_SANITIZER
+#include <sanitizer/tsan_interface.h>
+#endif
 
 namespace cgrt {
 
@@ -40,7 +43,16 @@ public:
 
   Fiber(Body body, void *argument)
       : body_(body), argument_(argument),
-        inside_(place_at_function(stack_.end(), run_forever, this)) {}
+        inside_(place_at_function(stack_.end(), run_forever, this)) {
+#ifdef CGRT_THREAD_SANITIZER
+    inside_fiber_ = __tsan_create_fiber(0);
+#endif
+  }
+  ~Fiber() {
+#ifdef CGRT_THREAD_SANITIZER
+    __tsan_destroy_fiber(inside_fiber_);
+#endif
+  }
   Fiber(const Fiber &) = delete;
   Fiber &operator=(const Fiber &) = delete;
 
@@ -48,6 +60,10 @@ public:
   /// again, false when it came to its end.
   bool resume() {
     start_switch(&outside_fake_stack_, stack_.bottom(), FiberStack::bytes);
+#ifdef CGRT_THREAD_SANITIZER
+    outside_fiber_ = __tsan_get_current_fiber();
+    __tsan_switch_to_fiber(inside_fiber_, 0);
+#endif
     cgrt_switch_stack(&outside_, inside_);
     finish_switch(outside_fake_stack_, nullptr, nullptr);
     return suspended_;
@@ -60,13 +76,18 @@ public:
     suspended_ = false;
   }
 
-  const FiberStack &stack() const { return stack_; }
+  const FiberStack &stack() const {
+    return stack_;
+  }
 
 private:
   [[noreturn]] static void run_forever(void *self);
 
   void leave() {
     start_switch(&inside_fake_stack_, outside_bottom_, outside_bytes_);
+#ifdef CGRT_THREAD_SANITIZER
+    __tsan_switch_to_fiber(outside_fiber_, 0);
+#endif
     cgrt_switch_stack(&inside_, outside_);
     finish_switch(inside_fake_stack_, &outside_bottom_, &outside_bytes_);
   }
@@ -97,6 +118,10 @@ private:
   void *outside_fake_stack_ = nullptr;
   const void *outside_bottom_ = nullptr;
   std::size_t outside_bytes_ = 0;
+#ifdef CGRT_THREAD_SANITIZER
+  void *inside_fiber_ = nullptr;
+  void *outside_fiber_ = nullptr;
+#endif
 };
 
 } // namespace cgrt

@@ -1,4 +1,4 @@
-// CGRT_ADDRESS_SANITIZER is defined where this is compiled with AddressSanitizer.
+// CGRT_ADDRESS_SANITIZER and CGRT_THREAD_SANITIZER are defined where this is compiled with those.
 #pragma once
 
 #if defined(__SANITIZE_ADDRESS__)
@@ -6,5 +6,13 @@
 #elif defined(__has_feature)
 #if __has_feature(address_sanitizer)
 #define CGRT_ADDRESS_SANITIZER
+#endif
+#endif
+
+#if defined(__SANITIZE_THREAD__)
+#define CGRT_THREAD_SANITIZER
+#elif defined(__has_feature)
+#if __has_feature(thread_sanitizer)
+#define CGRT_THREAD_SANITIZER
 #endif
 #endif
