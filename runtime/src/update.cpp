@@ -213,7 +213,11 @@ std::string Transaction::why_not_in_place(const Use &use) {
 
 void Transaction::add(Plan &plan, const Use &use, std::optional<std::uint64_t> value) {
   LiveNode *const node = plan.executable->live(use.node);
-  if (node == nullptr || !value || use.where == Use::Where::Anywhere) {
+  // A kernel may be a call of a C++ function on this device.
+  const bool is_number =
+      use.where != Use::Where::Anywhere && (use.where != Use::Where::Argument || node == nullptr ||
+                                            std::holds_alternative<KernelParams>(node->params));
+  if (node == nullptr || !value || !is_number) {
     again_.push_back(use.node);
     return;
   }
@@ -255,8 +259,10 @@ void Transaction::make(Plan &plan) {
     for (const Use &use : dependents.uses(old.buffer)) {
       visit(use, [&](const Use &it) -> std::optional<std::uint64_t> {
         const LiveNode *node = executable.live(it.node);
-        if (node == nullptr || now.extents != old.placed.extents ||
-            (!node->enabled && it.where != Use::Where::Argument)) {
+        const bool is_argument = it.where == Use::Where::Argument;
+        if (node == nullptr || it.where == Use::Where::Anywhere ||
+            now.extents != old.placed.extents || (!node->enabled && !is_argument) ||
+            (is_argument && !std::holds_alternative<KernelParams>(node->params))) {
           return std::nullopt;
         }
         const std::uint64_t moved = reinterpret_cast<std::uintptr_t>(now.data) -

@@ -5,6 +5,7 @@
 #include "cuda/cuda_queue.h"
 
 #include <algorithm>
+#include <array>
 
 namespace cgrt::cuda {
 
@@ -478,13 +479,44 @@ std::size_t CudaExecutable::update(std::span<const Update> updates) {
   return updates.size();
 }
 
+namespace {
+
+bool has_geometry(const CUDA_KERNEL_NODE_PARAMS &last, const KernelParams &params) {
+  return last.gridDimX == params.grid.x && last.gridDimY == params.grid.y &&
+         last.gridDimZ == params.grid.z && last.blockDimX == params.block.x &&
+         last.blockDimY == params.block.y && last.blockDimZ == params.block.z &&
+         last.sharedMemBytes == params.shared_bytes;
+}
+
+} // namespace
+
+// Where only arguments change, nothing is asked of the kernel again.
+cudaError_t CudaExecutable::update(Place &place, const KernelParams &params) {
+  if (!place.kernel || !has_geometry(*place.kernel, params)) {
+    place.kernel = place.graph->update_params(place.node, params);
+  }
+  constexpr std::size_t most = 32; // of more, another place is found
+  std::array<void *, most> few;    // NOLINT(cppcoreguidelines-pro-type-member-init): written below
+  if (params.arguments.size() <= most) {
+    std::transform(params.arguments.begin(), params.arguments.end(), few.begin(),
+                   [](const std::uint64_t &argument) {
+                     return const_cast<std::uint64_t *>(&argument); // CUDA only reads
+                   });
+    place.kernel->kernelParams = few.data();
+  } else {
+    place.kernel->kernelParams = place.graph->kernel_arguments(params);
+  }
+  cudaError_t result = cudaSuccess;
+  for (std::size_t i = 0; i < place.nodes.size() && result == cudaSuccess; ++i) {
+    result = context_->set_params(executable_, place.nodes[i], *place.kernel);
+  }
+  return result;
+}
+
 bool CudaExecutable::update(Place &place, const NodeParams &params, bool enabled) {
   cudaError_t result = cudaSuccess;
   if (const auto *kernel = std::get_if<KernelParams>(&params)) {
-    const CUDA_KERNEL_NODE_PARAMS driver_params = place.graph->update_params(place.node, *kernel);
-    for (std::size_t i = 0; i < place.nodes.size() && result == cudaSuccess; ++i) {
-      result = context_->set_params(executable_, place.nodes[i], driver_params);
-    }
+    result = update(place, *kernel);
   } else if (std::holds_alternative<CallbackParams>(params) ||
              std::holds_alternative<CapturedParams>(params)) {
     return false; // other arguments are another call

@@ -33,6 +33,8 @@ public:
   /// The same for a kernel, as the driver takes them.
   CUDA_KERNEL_NODE_PARAMS update_params(std::uint32_t node, const KernelParams &params);
   bool is_enabled(std::uint32_t node) const; ///< as it was added
+  /// As CUDA takes them; valid until the next call.
+  void **kernel_arguments(const KernelParams &params);
 
   /// Whom CUDA means by a node of this graph or of a child in it; nobody where it is none.
   NodeLabel label_of(cudaGraphNode_t node) const;
@@ -71,8 +73,6 @@ private:
   void set_attributes(cudaGraphNode_t node, const KernelParams &params, const NodeLabel &label);
   void require_cooperative(const KernelParams &params, const NodeLabel &label) const;
 
-  /// Fills scratch_.
-  void **kernel_arguments(const KernelParams &params);
   void find_places(const CudaGraph &graph, std::uint32_t node, const Clones &clones,
                    std::vector<cudaGraphNode_t> &found) const;
   Clones clones_of(const Child &child, const Clones &own) const;
@@ -122,9 +122,11 @@ private:
     std::uint32_t node;
     bool enabled;
     std::vector<cudaGraphNode_t> nodes;
+    std::optional<CUDA_KERNEL_NODE_PARAMS> kernel = {}; ///< as it was changed last
   };
 
   bool update(Place &place, const NodeParams &params, bool enabled);
+  cudaError_t update(Place &place, const KernelParams &params);
 
   std::shared_ptr<const Context> context_;
   cudaGraphExec_t executable_;
