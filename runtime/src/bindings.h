@@ -59,7 +59,7 @@ private:
   std::optional<Error> first_;
 };
 
-/// While one lives, this thread runs a callback.
+/// While one lives, this thread runs a callback, or a captured function: the instance is locked.
 class CallbackScope {
 public:
   CallbackScope() { ++depth; }
@@ -70,7 +70,7 @@ public:
   /// Error{Usage} there: what waits for the callback must not be waited for by it.
   static void refuse() {
     if (depth != 0) {
-      throw Error(ErrorCode::Usage, "cgrt cannot be called from a callback");
+      throw Error(ErrorCode::Usage, "cgrt cannot be called from a callback or captured function");
     }
   }
 

@@ -74,6 +74,7 @@ namespace {
 CapturedParams on_host(HostCall function, std::vector<CallArgument> arguments) {
   return {std::make_shared<const std::function<void(CUstream_st *)>>(
       [function = std::move(function), arguments = std::move(arguments)](CUstream_st *) {
+        const CallbackScope scope;
         function(arguments);
       })};
 }
@@ -90,6 +91,7 @@ GraphBuilder::Resolved GraphBuilder::resolve(const format::CapturedWork &work, c
   }
   return {CapturedParams{std::make_shared<const Call>(
       [stream_function = function.stream, arguments = std::move(arguments)](CUstream_st *stream) {
+        const CallbackScope scope;
         stream_function(stream, arguments);
       })}};
 }

@@ -64,10 +64,11 @@ void Executable::wait() {
     static_cast<void>(state_->take_reports()); // of a launch that came to no end
     throw;
   }
+  std::vector<BufferMemory> gone; // behind the lock
   const std::lock_guard lock = locked(state_);
   if (launches == instance.order.launches()) {
     instance.order.settle();
-    instance.retired.clear();
+    gone = instance.take_retired();
   }
   try {
     state_->executable->report();

@@ -28,6 +28,14 @@ void require_memory(const InstanceState &state, std::size_t buffer) {
   }
 }
 
+/// Error{Usage} where what is bound to a buffer is const.
+void require_writable(const InstanceState &state, std::size_t buffer) {
+  if (!state.buffers[buffer].writable) {
+    throw Error(ErrorCode::Usage, "the memory bound to buffer " +
+                                      state.contents().buffers[buffer].name + " is const");
+  }
+}
+
 } // namespace
 
 Instance::Instance(const Program &program, const Device &device,
@@ -108,6 +116,7 @@ void Instance::bind_event(const std::string &name, CUevent_st *event) {
 }
 
 UpdateReport Instance::update(const Changes &changes) {
+  std::vector<BufferMemory> gone; // behind the lock
   const std::lock_guard lock = locked(state_);
   Transaction &transaction = state_->transaction();
   for (const auto &[name, value] : changes.params) {
@@ -116,7 +125,9 @@ UpdateReport Instance::update(const Changes &changes) {
   for (const auto &[name, memory] : changes.memory) {
     transaction.bind(name, memory);
   }
-  return transaction.commit();
+  UpdateReport report = transaction.commit();
+  gone = state_->take_retired();
+  return report;
 }
 
 UpdateReport Instance::set(const std::map<std::string, Scalar> &params) {
@@ -124,20 +135,27 @@ UpdateReport Instance::set(const std::map<std::string, Scalar> &params) {
 }
 
 UpdateReport Instance::set(std::string_view param, const Scalar &value) {
+  std::vector<BufferMemory> gone; // behind the lock
   const std::lock_guard lock = locked(state_);
   Transaction &transaction = state_->transaction();
   transaction.assign(param, value);
-  return transaction.commit();
+  UpdateReport report = transaction.commit();
+  gone = state_->take_retired();
+  return report;
 }
 
 UpdateReport Instance::bind(const std::string &buffer, BoundMemory memory) {
+  std::vector<BufferMemory> gone; // behind the lock
   const std::lock_guard lock = locked(state_);
   Transaction &transaction = state_->transaction();
   transaction.bind(buffer, std::move(memory));
-  return transaction.commit();
+  UpdateReport report = transaction.commit();
+  gone = state_->take_retired();
+  return report;
 }
 
 void Instance::unbind(const std::string &buffer) {
+  std::vector<BufferMemory> gone; // behind the lock
   const std::lock_guard lock = locked(state_);
   BufferMemory &memory = state_->buffers[state_->find(buffer)];
   if (!memory.bound) {
@@ -149,6 +167,7 @@ void Instance::unbind(const std::string &buffer) {
   std::swap(memory, nothing);
   state_->retired.push_back(std::move(nothing));
   ++state_->unbound;
+  gone = state_->take_retired();
 }
 
 const Program &Instance::program() const {
@@ -194,6 +213,7 @@ std::span<std::byte> Instance::host_bytes(const std::string &name, std::optional
                                       ", not " + std::string(spelling(*type)));
   }
   require_memory(*state_, index);
+  require_writable(*state_, index);
   return {state_->placed[index].data, view.bytes};
 }
 
@@ -203,10 +223,12 @@ BufferView Instance::buffer(const std::string &name) const {
 }
 
 void Instance::write(const std::string &name, std::span<const std::byte> bytes) {
+  std::vector<BufferMemory> gone; // behind the lock
   const std::lock_guard lock = locked(state_);
   const std::size_t index = state_->find(name);
   const BufferView &view = state_->buffers[index].view;
   require_memory(*state_, index);
+  require_writable(*state_, index);
   if (state_->contents().buffers[index].access == CallerAccess::Out) {
     throw Error(ErrorCode::Usage, "buffer " + name + " is out: the caller only reads it");
   }
@@ -217,11 +239,13 @@ void Instance::write(const std::string &name, std::span<const std::byte> bytes) 
   }
   if (!bytes.empty()) {
     state_->order.wait(); // whose launches read what was there before
+    gone = state_->take_retired();
     state_->device.backend().copy(state_->placed[index].data, bytes.data(), bytes.size());
   }
 }
 
 std::vector<std::byte> Instance::read(const std::string &name) const {
+  std::vector<BufferMemory> gone; // behind the lock
   const std::lock_guard lock = locked(state_);
   const std::size_t index = state_->find(name);
   require_memory(*state_, index);
@@ -231,6 +255,7 @@ std::vector<std::byte> Instance::read(const std::string &name) const {
   std::vector<std::byte> bytes(state_->buffers[index].view.bytes);
   if (!bytes.empty()) {
     state_->order.wait();
+    gone = state_->take_retired();
     state_->device.backend().copy(bytes.data(), state_->placed[index].data, bytes.size());
   }
   return bytes;

@@ -16,6 +16,7 @@
 #include <memory>
 #include <mutex>
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace cgrt {
@@ -28,6 +29,7 @@ struct BufferMemory {
   std::size_t capacity = 0;    ///< bytes of what the caller has bound
   bool bound = false;          ///< the caller has bound some
   bool missing = false;        ///< and taken it away again
+  bool writable = true;        ///< what is bound is not const
 };
 
 class Transaction;
@@ -109,6 +111,12 @@ struct InstanceState {
   /// Memory that launches in flight may use, but no later ones.
   std::vector<BufferMemory> retired;
   std::mutex mutex; ///< held by every call
+
+  /// What no launch uses any more. Owners of the caller's end with it, so that it is destroyed when
+  /// the mutex is free again.
+  [[nodiscard]] std::vector<BufferMemory> take_retired() {
+    return order.is_settled() ? std::exchange(retired, {}) : std::vector<BufferMemory>();
+  }
 
   /// One that has begun.
   Transaction &transaction();

@@ -42,6 +42,8 @@ public:
   }
 
   std::uint64_t launches() const { return launches_; }
+  /// Whether nothing has been launched since the last settle().
+  bool is_settled() const { return launches_ == settled_; }
 
   /// What is to be waited for, to see all launches so far done.
   std::vector<Queue> pending() const {
@@ -61,6 +63,7 @@ public:
 
   /// All launches so far are done: streams of the caller's are not needed any more.
   void settle() {
+    settled_ = launches_;
     beside_.clear();
     last_ = own_;
   }
@@ -90,7 +93,8 @@ private:
   One own_;
   One last_; ///< of the last launch in order
   std::uint64_t launches_ = 0;
-  std::vector<One> beside_; ///< of launches that nothing is ordered after yet
+  std::uint64_t settled_ = 0; ///< of them are known to be done
+  std::vector<One> beside_;   ///< of launches that nothing is ordered after yet
 };
 
 } // namespace cgrt

@@ -41,7 +41,7 @@ void write_part(NodeParams &params, Use::Where where, std::uint32_t argument, st
 }
 
 bool overlap(const std::byte *a, std::size_t a_bytes, const std::byte *b, std::size_t b_bytes) {
-  return a < b + b_bytes && b < a + a_bytes;
+  return a_bytes != 0 && b_bytes != 0 && a < b + b_bytes && b < a + a_bytes;
 }
 
 /// Finds the first field of a node that cannot change in an executable and uses what has changed.
@@ -95,7 +95,14 @@ void Transaction::bind(const std::string &name, BoundMemory memory) {
   if (!memory.writable && buffer.access != CallerAccess::In) {
     throw Error(ErrorCode::Usage, who + " is const, and the program writes the buffer");
   }
+  const BufferMemory &now = state_.buffers[id.index];
   std::byte *data = memory.data;
+  if (memory.bytes != 0 && data == nullptr) {
+    throw Error(ErrorCode::Usage, who + " is null");
+  }
+  if (now.own != nullptr && overlap(data, memory.bytes, now.own->data(), now.own->size())) {
+    throw Error(ErrorCode::Usage, who + " is the buffer's own, which goes when other memory comes");
+  }
   if (memory.bytes == 0) {
     data = state_.placeholder->data(); // of no elements, but kernels may be given the address
   } else if (const std::string why = state_.device.backend().why_not_usable(
@@ -109,6 +116,7 @@ void Transaction::bind(const std::string &name, BoundMemory memory) {
   placement.memory.owner = std::move(memory.owner);
   placement.memory.capacity = memory.bytes;
   placement.memory.bound = true;
+  placement.memory.writable = memory.writable;
   placement.placed = {data, state_.placed[id.index].extents};
   placements_.push_back(std::move(placement));
 }
@@ -140,6 +148,7 @@ void Transaction::resize() {
         placement.memory.capacity = old.capacity;
         placement.memory.bound = old.bound;
         placement.memory.missing = old.missing;
+        placement.memory.writable = old.writable;
       } else {
         placement.memory.own = state_.allocate(id, view);
         placement.placed.data = placement.memory.own->data();

@@ -180,6 +180,27 @@ TEST_P(FunctionTest, NothingOfCgrtCanBeCalledFromACallback) {
   EXPECT_THAT(messages, testing::Each(HasSubstr("cgrt cannot be called from a callback")));
 }
 
+TEST_P(FunctionTest, ACapturedFunctionCannotCallCgrtEither) {
+  if (!is_host()) {
+    GTEST_SKIP() << "tests/gpu has the one for GPUs";
+  }
+  HandMade program;
+  const std::uint32_t x = program.buffer("x", {1});
+  const auto work = program.function("work", cgrt::format::CallableKind::Captured,
+                                     {output("x", ScalarType::U32)});
+  program.graph("main");
+  program.node(cgrt::format::CapturedWork{work, {program.whole(x)}});
+  cgrt::Instance instance(program.finish(), place());
+  std::string message;
+  instance.bind_host("work", [&](std::span<std::uint32_t>) {
+    message = message_of(cgrt::ErrorCode::Usage, [&] { static_cast<void>(instance.buffer("x")); });
+  });
+  cgrt::Executable graph = instance.executable();
+  graph.launch();
+  graph.wait();
+  EXPECT_THAT(message, HasSubstr("cannot be called from a callback or captured function"));
+}
+
 TEST_P(FunctionTest, WhatIsNotBoundOrOtherwiseDeclaredIsRefused) {
   cgrt::Instance instance(telling().finish(), place(), {{"scale", std::int64_t{1}}});
   const auto usage = cgrt::ErrorCode::Usage;

@@ -96,9 +96,16 @@ TEST_P(MemoryBindingTest, WhatDoesNotFitIsRefusedAndChangesNothing) {
                 instance.update({{{"n", 8}}, {{"y", all.subspan(8, 8)}}}); // x is too small
               }),
               HasSubstr("bound to buffer x has 16 bytes; i32[8] needs 32"));
+  cgrt::BoundMemory nowhere;
+  nowhere.type = cgrt::ScalarType::I32;
+  nowhere.bytes = 16;
+  EXPECT_THAT(message_of([&] { instance.bind("y", nowhere); }), HasSubstr("is null"));
+  EXPECT_THAT(message_of([&] { instance.bind("h", instance.host<std::int32_t>("h")); }),
+              HasSubstr("the buffer's own"));
   run(graph);
   EXPECT_EQ(read_words(instance, "y"), (std::vector<std::uint32_t>{6, 6, 6, 6}));
   instance.bind("x", constant);
+  EXPECT_THAT(message_of([&] { write_words(instance, "x", {1, 2, 3, 4}); }), HasSubstr("const"));
   instance.bind("y", all.subspan(4, 4)); // neighbours
   run(graph);
   EXPECT_EQ(read_words(instance, "y"), (std::vector<std::uint32_t>{6, 6, 6, 6}));
@@ -153,6 +160,34 @@ TEST_P(MemoryBindingTest, AnOwnerIsKeptWhileItsMemoryIsUsed) {
   instance.unbind("h");
   graph->wait();
   EXPECT_TRUE(watched.expired());
+}
+
+TEST_P(MemoryBindingTest, WhatNothingUsesGoesWithoutAWait) {
+  cgrt::Instance instance(compile_text(R"(
+    host in h: i32[10]; device out x: i32[10];
+    graph main { copy x <- h; })"),
+                          place());
+  cgrt::Executable graph = instance.executable();
+  std::weak_ptr<cgrt::Memory> before;
+  for (int round = 0; round < 6; ++round) {
+    std::shared_ptr<cgrt::Memory> memory = device().allocate(MemorySpace::Host, 40);
+    const std::span<std::int32_t> numbers(reinterpret_cast<std::int32_t *>(memory->data()), 10);
+    std::fill(numbers.begin(), numbers.end(), round);
+    const std::weak_ptr<cgrt::Memory> watched = memory;
+    // An owner may ask the instance for something when it goes.
+    instance.bind("h", {numbers, std::shared_ptr<void>(memory.get(), [memory, &instance](void *) {
+                          static_cast<void>(instance.buffer("h"));
+                        })});
+    memory.reset();
+    if (round % 2 == 0) {
+      graph.launch();
+      EXPECT_THAT(read_words(instance, "x"), Each(static_cast<std::uint32_t>(round)));
+    }
+    EXPECT_TRUE(before.expired()) << round;
+    before = watched;
+  }
+  instance.unbind("h");
+  EXPECT_TRUE(before.expired());
 }
 
 TEST_P(MemoryBindingTest, FillsAndCopiesReachIt) {
