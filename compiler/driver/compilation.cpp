@@ -137,7 +137,10 @@ private:
     const auto bundle =
         timer_.time("emit", [&] { return cgrt::format::encode_bundle(module.program); });
     if (options_.emit == Emit::Header) {
-      return done(emit_header(module.program, bundle, llvm::sys::path::stem(options_.input)));
+      const std::string name = options_.header_name.empty()
+                                   ? llvm::sys::path::stem(options_.input).str()
+                                   : options_.header_name;
+      return done(emit_header(module.program, bundle, name));
     }
     return done({reinterpret_cast<const char *>(bundle.data()), bundle.size()});
   }

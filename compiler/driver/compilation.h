@@ -25,6 +25,7 @@ struct CompileOptions {
   std::vector<std::string> defines;         ///< NAME=VALUE, for file-scope consts of the main file
   std::vector<std::string> include_folders; ///< where imports are looked for, after the file's own
   Emit emit = Emit::Bundle;
+  std::string header_name; ///< what a header's classes are named after; empty: the input
   Target target = Target::Default;
   std::vector<std::string> architectures = {"sm_90"}; ///< of the CUDA code
   bool print_after_all = false; ///< prints the IR after lowering and after each pass

@@ -96,13 +96,19 @@ int usage_error(const llvm::Twine &message) {
   return wrong_usage;
 }
 
-cgc::CompileOptions compile_options(const CommandLine &line) {
+/// Of "folder/saxpy.cgraph.h" "saxpy": two headers of one program need other classes.
+std::string header_name(llvm::StringRef output) {
+  return output == "-" ? "" : llvm::sys::path::filename(output).split('.').first.str();
+}
+
+cgc::CompileOptions compile_options(const CommandLine &line, llvm::StringRef output) {
   cgc::CompileOptions options;
   options.input = line.input;
   options.defines.assign(line.defines.begin(), line.defines.end());
   options.include_folders.assign(line.include_folders.begin(), line.include_folders.end());
   options.warnings_are_errors = line.werror;
   options.emit = line.emit;
+  options.header_name = header_name(output);
   options.target = line.target;
   if (line.architectures.getNumOccurrences() != 0) {
     options.architectures.assign(line.architectures.begin(), line.architectures.end());
@@ -163,7 +169,7 @@ int run(const CommandLine &line) {
   if (const std::string wrong = check_outputs(line, output, dependencies); !wrong.empty()) {
     return usage_error(wrong);
   }
-  const cgc::CompileResult result = cgc::compile(compile_options(line), llvm::errs());
+  const cgc::CompileResult result = cgc::compile(compile_options(line, output), llvm::errs());
   if (result.status != cgc::CompileStatus::Done || line.emit == cgc::Emit::Check) {
     return static_cast<int>(result.status);
   }

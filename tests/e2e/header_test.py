@@ -131,6 +131,26 @@ class HeaderTest(harness.ToolTest):
             text = self.run_tool(harness.CGC, source, "--emit=header").stdout
             self.assertEqual(re.findall(r"^class (\w+)", text, re.M), [expected, f"{expected}Main"])
 
+    def test_two_headers_of_one_program(self):
+        source = self.write("p.cgraph", "const N = 4; host out h: i32[N]; device d: i32[N];"
+                            "graph main { fill d <- N; copy h <- d; }")  # fmt: skip
+        for name, size in (("small", 4), ("large", 64)):
+            self.run_tool(
+                harness.CGC, source, "-D", f"N={size}", "--emit=header", "--target=host", "-o",
+                f"{name}.cgraph.h",
+            )  # fmt: skip
+        self.write("main.cpp", """
+          #include "small.cgraph.h"
+          #include "large.cgraph.h"
+          #include <cstdio>
+          int main() {
+            SmallMain s(cgrt::Device::host()); LargeMain l(cgrt::Device::host());
+            s.run(); l.run();
+            std::printf("%zu %d %zu %d\\n", s.h().size(), s.h()[0], l.h().size(), l.h()[63]);
+          }""")  # fmt: skip
+        self.compile("main.cpp", *LIBRARIES, "-o", "main")
+        self.assertEqual(self.run_tool(self.path("main")).stdout, "4 4 64 64\n")
+
     def test_an_error_leaves_no_header(self):
         self.write("wrong.cgraph", "graph main { copy x <- y; }")
         self.run_tool(harness.CGC, "wrong.cgraph", "--emit=header", "-o", "wrong.h", status=1)
