@@ -85,10 +85,12 @@ int run(const cgrt::Device &device) {
     std::iota(request.x->elements().begin(), request.x->elements().end(), static_cast<float>(i));
     requests.push(std::move(request));
   }
+  constexpr std::size_t worker_count = 8;
   std::vector<std::thread> workers;
+  workers.reserve(worker_count);
   std::atomic<int> served = 0;
   std::atomic<std::size_t> wrong = 0;
-  for (int worker = 0; worker < 8; ++worker) {
+  for (std::size_t worker = 0; worker < worker_count; ++worker) {
     workers.emplace_back([&] {
       try {
         wrong += serve(device, requests, served);

@@ -41,6 +41,7 @@ std::vector<std::byte> read_file(const std::string &path) {
 
 std::vector<std::string> names_of(const std::vector<format::KernelParam> &params) {
   std::vector<std::string> names;
+  names.reserve(params.size());
   for (const format::KernelParam &param : params) {
     names.push_back(param.name);
   }

@@ -17,8 +17,10 @@
 #ifndef CGRT_C_H
 #define CGRT_C_H
 
-#include <stddef.h>
-#include <stdint.h>
+#include <stddef.h> /* NOLINT(modernize-deprecated-headers): it is C */
+#include <stdint.h> /* NOLINT(modernize-deprecated-headers) */
+
+/* NOLINTBEGIN(readability-identifier-naming,modernize-*,performance-enum-size): it is C */
 
 #ifdef __cplusplus
 extern "C" {
@@ -258,5 +260,7 @@ cgrt_status cgrt_executable_elapsed(const cgrt_executable *executable, const cha
 #ifdef __cplusplus
 }
 #endif
+
+/* NOLINTEND(readability-identifier-naming,modernize-*,performance-enum-size) */
 
 #endif

@@ -48,7 +48,7 @@ public:
     inside_fiber_ = __tsan_create_fiber(0);
 #endif
   }
-  ~Fiber() {
+  ~Fiber() { // NOLINT(modernize-use-equals-default): it is not where a sanitizer looks on
 #ifdef CGRT_THREAD_SANITIZER
     __tsan_destroy_fiber(inside_fiber_);
 #endif
