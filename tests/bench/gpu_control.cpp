@@ -10,7 +10,8 @@
 // end, the program aborts.
 #include <cgrt/cgrt.h>
 
-#include "bare_graph.h"
+#include "bench/bare_graph.h"
+#include "bench/gpu_bench.h"
 #include "control_kernels.h"
 #include "device.h"
 
@@ -33,6 +34,8 @@
 
 namespace {
 
+using bench::median;
+
 using bare::Kernel;
 using bare::require;
 using bare::Sequence;
@@ -48,12 +51,6 @@ constexpr int columns = 100;
 constexpr unsigned cases = 16;
 constexpr std::chrono::seconds most_for_one{5}; ///< comparison
 constexpr std::chrono::seconds most_for_all{110};
-
-double median(std::vector<double> values) {
-  const auto middle = values.begin() + static_cast<std::ptrdiff_t>(values.size() / 2);
-  std::nth_element(values.begin(), middle, values.end());
-  return *middle;
-}
 
 /// A graph that never ends keeps the thread that waits for it for ever.
 void start_watchdog() {
@@ -449,6 +446,7 @@ void compare_nested(const Compiled &compiled, const bare::Device &device, int re
 }
 
 void run(const std::string &bundle, int repetitions) {
+  start_watchdog();
   const Compiled compiled(bundle);
   const bare::Device device(embedded::control_kernels_control_kernels_fatbin);
   std::printf("%s, %d repetitions, medians in microseconds; beside a ratio its goal\n",
@@ -473,23 +471,5 @@ void run(const std::string &bundle, int repetitions) {
 } // namespace
 
 int main(int argc, char **argv) {
-  try {
-    const int repetitions = argc > 1 ? std::atoi(argv[1]) : 100;
-    const char *folder = std::getenv("CGRAPH_BUNDLES");
-    if (repetitions < 1 || folder == nullptr) {
-      std::fprintf(stderr, "usage: CGRAPH_BUNDLES=FOLDER gpu_control [REPETITIONS]\n");
-      return 2;
-    }
-    std::string why_none;
-    if (cgrt::cuda_device_count(&why_none) == 0) {
-      std::printf("skipped: %s\n", why_none.c_str());
-      return 77;
-    }
-    start_watchdog();
-    run(std::string(folder) + "/control.cgb", repetitions);
-    return 0;
-  } catch (const std::exception &error) {
-    std::fprintf(stderr, "gpu_control: %s\n", error.what());
-    return 1;
-  }
+  return bench::main(argc, argv, "gpu_control", 100, "control.cgb", run);
 }

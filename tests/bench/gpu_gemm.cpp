@@ -9,7 +9,7 @@
 #include <cgrt/cgrt.h>
 
 #include "bench/bundle_kernel.h"
-#include "device.h"
+#include "bench/gpu_bench.h"
 
 #include <cuda_runtime_api.h>
 
@@ -30,18 +30,13 @@
 namespace {
 
 using bare::require;
+using bench::median;
 using Clock = std::chrono::steady_clock;
 
 constexpr std::size_t stream_count = 8;
 constexpr unsigned tile = 128; ///< elements of C that a block makes, each way; the example's TILE
 constexpr unsigned threads = 256;
 constexpr int warm_ups = 3;
-
-double median(std::vector<double> values) {
-  const auto middle = values.begin() + static_cast<std::ptrdiff_t>(values.size() / 2);
-  std::nth_element(values.begin(), middle, values.end());
-  return *middle;
-}
 
 /// C[i] = A[i] · B for each i below `batch`; A[i] is m × k, B is k × n. Sizes count elements.
 struct Sizes {
@@ -304,7 +299,7 @@ void print(const std::vector<Contestant> &all, const Sizes &sizes) {
               ours / std::max(all[In].time(), all[Out].time()));
 }
 
-int run(const std::string &bundle, int replays) {
+void run(const std::string &bundle, int replays) {
   const cgrt::Program program = cgrt::Program::from_file(bundle);
   cgrt::Instance instance(program, cgrt::Device::cuda());
   const Sizes sizes = sizes_of(instance);
@@ -331,27 +326,10 @@ int run(const std::string &bundle, int replays) {
   check_anew(all[Ours], sizes, ours);
   check_anew(all[Captured], sizes, bare.host());
   print(all, sizes);
-  return 0;
 }
 
 } // namespace
 
 int main(int argc, char **argv) {
-  try {
-    const int replays = argc > 1 ? std::atoi(argv[1]) : 40;
-    const char *folder = std::getenv("CGRAPH_BUNDLES");
-    if (replays < 1 || folder == nullptr) {
-      std::fprintf(stderr, "usage: CGRAPH_BUNDLES=FOLDER gpu_gemm [REPLAYS]\n");
-      return 2;
-    }
-    std::string why_none;
-    if (cgrt::cuda_device_count(&why_none) == 0) {
-      std::printf("skipped: %s\n", why_none.c_str());
-      return 77;
-    }
-    return run(std::string(folder) + "/gemm_batch.cgb", replays);
-  } catch (const std::exception &error) {
-    std::fprintf(stderr, "gpu_gemm: %s\n", error.what());
-    return 1;
-  }
+  return bench::main(argc, argv, "gpu_gemm", 40, "gemm_batch.cgb", run);
 }

@@ -9,6 +9,7 @@
 // others.
 #include <cgrt/cgrt.h>
 
+#include "bench/gpu_bench.h"
 #include "device.h"
 #include "gpu/ptx_program.h"
 
@@ -24,6 +25,8 @@
 #include <vector>
 
 namespace {
+
+using bench::median;
 
 using cgrt::format::Dependency;
 using cgrt::format::ExprId;
@@ -51,12 +54,6 @@ void require(cudaError_t result, const char *call) {
 
 double microseconds(Clock::duration duration) {
   return std::chrono::duration<double, std::micro>(duration).count();
-}
-
-double median(std::vector<double> values) {
-  const auto middle = values.begin() + static_cast<std::ptrdiff_t>(values.size() / 2);
-  std::nth_element(values.begin(), middle, values.end());
-  return *middle;
 }
 
 /// The graph as a program of cgrt.

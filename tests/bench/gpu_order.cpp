@@ -11,7 +11,7 @@
 #include <cgrt/cgrt.h>
 
 #include "bench/bundle_kernel.h"
-#include "device.h"
+#include "bench/gpu_bench.h"
 
 #include <cuda_runtime_api.h>
 
@@ -29,17 +29,12 @@
 namespace {
 
 using bare::require;
+using bench::median;
 
 constexpr std::int64_t chunk_elements = 4 << 20;
 constexpr std::size_t chunk_bytes = chunk_elements * sizeof(float);
 constexpr std::size_t ring = 3; ///< the example's RING
 constexpr int warm_ups = 3;
-
-double median(std::vector<double> values) {
-  const auto middle = values.begin() + static_cast<std::ptrdiff_t>(values.size() / 2);
-  std::nth_element(values.begin(), middle, values.end());
-  return *middle;
-}
 
 class Event {
 public:
@@ -281,7 +276,7 @@ void check(std::span<const float> x, std::span<const float> y, const char *who) 
   }
 }
 
-int run(const std::string &bundle, int replays) {
+void run(const std::string &bundle, int replays) {
   const cgrt::Program program = cgrt::Program::from_file(bundle);
   cgrt::Instance instance(program, cgrt::Device::cuda(), {{"n", chunk_elements}});
   const std::span<float> x = instance.host<float>("hx");
@@ -303,27 +298,10 @@ int run(const std::string &bundle, int replays) {
   ours.wait();
   check(x, y, "cgrt");
   benchmark.print();
-  return 0;
 }
 
 } // namespace
 
 int main(int argc, char **argv) {
-  try {
-    const int replays = argc > 1 ? std::atoi(argv[1]) : 40;
-    const char *folder = std::getenv("CGRAPH_BUNDLES");
-    if (replays < 1 || folder == nullptr) {
-      std::fprintf(stderr, "usage: CGRAPH_BUNDLES=FOLDER gpu_order [REPLAYS]\n");
-      return 2;
-    }
-    std::string why_none;
-    if (cgrt::cuda_device_count(&why_none) == 0) {
-      std::printf("skipped: %s\n", why_none.c_str());
-      return 77;
-    }
-    return run(std::string(folder) + "/overlap.cgb", replays);
-  } catch (const std::exception &error) {
-    std::fprintf(stderr, "gpu_order: %s\n", error.what());
-    return 1;
-  }
+  return bench::main(argc, argv, "gpu_order", 40, "overlap.cgb", run);
 }

@@ -11,7 +11,7 @@
 #include <cgrt/cgrt.h>
 
 #include "bench/bundle_kernel.h"
-#include "device.h"
+#include "bench/gpu_bench.h"
 
 #include <cuda_runtime_api.h>
 
@@ -30,16 +30,11 @@
 namespace {
 
 using bare::require;
+using bench::median;
 using Clock = std::chrono::steady_clock;
 
 constexpr std::size_t node_count = 1000;
 constexpr int warm_ups = 20;
-
-double median(std::vector<double> values) {
-  const auto middle = values.begin() + static_cast<std::ptrdiff_t>(values.size() / 2);
-  std::nth_element(values.begin(), middle, values.end());
-  return *middle;
-}
 
 double microseconds(const std::function<void()> &work) {
   const auto start = Clock::now();
@@ -297,7 +292,7 @@ void check(cgrt::Instance &instance) {
   }
 }
 
-int run(const std::string &bundle, int repetitions) {
+void run(const std::string &bundle, int repetitions) {
   const cgrt::Program program = cgrt::Program::from_file(bundle);
   cgrt::Instance instance(program, cgrt::Device::cuda());
   instance.write("x", std::vector<std::byte>(node_count * sizeof(int)));
@@ -310,27 +305,10 @@ int run(const std::string &bundle, int repetitions) {
   benchmark.measure(repetitions);
   check(instance);
   benchmark.print();
-  return 0;
 }
 
 } // namespace
 
 int main(int argc, char **argv) {
-  try {
-    const int repetitions = argc > 1 ? std::atoi(argv[1]) : 500;
-    const char *folder = std::getenv("CGRAPH_BUNDLES");
-    if (repetitions < 1 || folder == nullptr) {
-      std::fprintf(stderr, "usage: CGRAPH_BUNDLES=FOLDER gpu_update [REPETITIONS]\n");
-      return 2;
-    }
-    std::string why_none;
-    if (cgrt::cuda_device_count(&why_none) == 0) {
-      std::printf("skipped: %s\n", why_none.c_str());
-      return 77;
-    }
-    return run(std::string(folder) + "/update.cgb", repetitions);
-  } catch (const std::exception &error) {
-    std::fprintf(stderr, "gpu_update: %s\n", error.what());
-    return 1;
-  }
+  return bench::main(argc, argv, "gpu_update", 500, "update.cgb", run);
 }
