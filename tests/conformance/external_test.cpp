@@ -1,6 +1,7 @@
 // External kernels: what the embedding program binds to them. tests/gpu binds kernels.
 #include "device_under_test.h"
-#include "hand_made.h"
+#include "external_program.h"
+#include "message_of.h"
 
 #include <gmock/gmock.h>
 
@@ -9,7 +10,6 @@
 
 namespace conformance {
 
-using cgrt::format::ConditionalType;
 using cgrt::format::CopyWork;
 using cgrt::format::KernelWork;
 using testing::ElementsAre;
@@ -23,59 +23,15 @@ class ExternalTest : public DeviceUnderTest {
 protected:
   cgrt::Device place() const { return is_host() ? cgrt::Device::host() : cgrt::Device::cuda(0); }
 
-  static std::string message_of(cgrt::ErrorCode code, const std::function<void()> &action) {
-    try {
-      action();
-    } catch (const cgrt::Error &error) {
-      EXPECT_EQ(error.code(), code) << error.what();
-      return error.what();
-    }
-    return "no error";
+  static HandMade with_scale(bool inplace = false) {
+    return with_external("scale", ScalarType::I64, inplace);
   }
-
-  /// What `scale`, the kernel of the programs below, declares: y = factor * x.
-  static cgrt::format::Kernel scale_kernel() {
-    cgrt::format::Kernel kernel;
-    kernel.name = kernel.symbol = "scale";
-    kernel.params = {scalar("factor", ScalarType::I64),
-                     input("x", ScalarType::U32),
-                     {"y", ScalarType::U32, true, Mode::Out}};
-    kernel.external = true;
-    return kernel;
-  }
-  static HandMade with_kernel(cgrt::format::Kernel kernel = scale_kernel()) {
-    cgrt::format::Program program;
-    program.kernels.push_back(std::move(kernel));
-    return HandMade(std::move(program));
-  }
-
-  /// out = factor * in, in a grid of `blocks`; both are params.
-  static HandMade scaling(HandMade made = with_kernel()) {
-    const auto in = made.buffer("in", {2});
-    const auto out = made.buffer("out", {2});
-    const auto factor = made.param("factor");
-    const auto blocks = made.param("blocks");
-    KernelWork work = made.launch(0, {factor, made.whole(in), made.whole(out)});
-    work.grid[0] = blocks;
-    made.graph("main");
-    made.node(std::move(work));
-    return made;
-  }
-  static std::map<std::string, cgrt::Scalar> params(std::int64_t factor, std::int64_t blocks = 1) {
-    return {{"factor", factor}, {"blocks", blocks}};
-  }
+  static HandMade scaling() { return one_launch(with_scale(), 2); }
 
   static void scale(std::int64_t factor, In x, Out y) {
     for (std::size_t i = 0; i < x.size(); ++i) {
       y[i] = static_cast<std::uint32_t>(factor) * x[i];
     }
-  }
-
-  static Words run(cgrt::Instance &instance, cgrt::Executable &graph, const Words &in) {
-    write_words(instance, "in", in);
-    graph.launch();
-    graph.wait();
-    return read_words(instance, "out");
   }
 };
 CONFORMANCE_SUITE(ExternalTest);
@@ -85,7 +41,7 @@ class ExternalOnHostTest : public ExternalTest {};
 INSTANTIATE_TEST_SUITE_P(Device, ExternalOnHostTest, testing::Values("host"));
 
 TEST_P(ExternalTest, UnboundItIsNamedWithTheCallThatBindsIt) {
-  cgrt::Instance instance(scaling().finish(), place(), params(2));
+  cgrt::Instance instance(scaling().finish(), place(), launch_params(2));
   const std::string call = is_host() ? "bind_host" : "bind_kernel";
   const std::string wanted =
       "kernel scale is not bound; the program that embeds cgrt does that with Instance::" + call +
@@ -104,7 +60,7 @@ TEST_P(ExternalTest, TheProgramTellsItsNameAndParameters) {
 }
 
 TEST_P(ExternalTest, WhatCannotBeBoundIsRefused) {
-  cgrt::Instance instance(scaling().finish(), place(), params(2));
+  cgrt::Instance instance(scaling().finish(), place(), launch_params(2));
   const auto message = [](const std::function<void()> &action) {
     return message_of(cgrt::ErrorCode::Usage, action);
   };
@@ -125,7 +81,7 @@ TEST_P(ExternalTest, WhatCannotBeBoundIsRefused) {
 }
 
 TEST_P(ExternalOnHostTest, TheFunctionIsCalledOnceForALaunch) {
-  cgrt::Instance instance(scaling().finish(), place(), params(2, 100));
+  cgrt::Instance instance(scaling().finish(), place(), launch_params(2, 100));
   int calls = 0;
   instance.bind_kernel("scale", &calls); // for CUDA devices
   instance.bind_host("scale", [&](std::int64_t factor, In x, Out y) {
@@ -133,30 +89,33 @@ TEST_P(ExternalOnHostTest, TheFunctionIsCalledOnceForALaunch) {
     scale(factor, x, y);
   });
   cgrt::Executable graph = instance.executable();
-  EXPECT_THAT(run(instance, graph, {3, 4}), ElementsAre(6, 8));
-  instance.set(params(5, 100));
-  EXPECT_THAT(run(instance, graph, {3, 4}), ElementsAre(15, 20));
+  EXPECT_THAT(run_once(instance, graph, {3, 4}), ElementsAre(6, 8));
+  instance.set(launch_params(5, 100));
+  EXPECT_THAT(run_once(instance, graph, {3, 4}), ElementsAre(15, 20));
   EXPECT_EQ(calls, 2);
-  instance.set(params(7, 0));
-  EXPECT_THAT(run(instance, graph, {3, 4}), ElementsAre(15, 20)) << "an empty grid does nothing";
+  instance.set(launch_params(7, 0));
+  EXPECT_THAT(run_once(instance, graph, {3, 4}), ElementsAre(15, 20))
+      << "an empty grid does nothing";
   EXPECT_EQ(calls, 2);
-  EXPECT_THAT(message_of(cgrt::ErrorCode::InvalidValue, [&] { instance.set(params(5, -1)); }),
-              HasSubstr("[geometry]"));
+  EXPECT_THAT(
+      message_of(cgrt::ErrorCode::InvalidValue, [&] { instance.set(launch_params(5, -1)); }),
+      HasSubstr("[geometry]"));
 }
 
 TEST_P(ExternalOnHostTest, BoundAgainTheNewOneIsCalled) {
-  cgrt::Instance instance(scaling().finish(), place(), params(2));
+  cgrt::Instance instance(scaling().finish(), place(), launch_params(2));
   instance.bind_host("scale", scale);
   cgrt::Executable graph = instance.executable();
-  EXPECT_THAT(run(instance, graph, {3, 4}), ElementsAre(6, 8));
+  EXPECT_THAT(run_once(instance, graph, {3, 4}), ElementsAre(6, 8));
   instance.bind_host("scale", [](std::int64_t, In x, Out y) { y[0] = y[1] = x[0]; });
-  EXPECT_THAT(run(instance, graph, {3, 4}), ElementsAre(3, 3));
+  EXPECT_THAT(run_once(instance, graph, {3, 4}), ElementsAre(3, 3));
   EXPECT_THROW(instance.bind_host("scale", [] {}), cgrt::Error);
-  EXPECT_THAT(run(instance, graph, {5, 4}), ElementsAre(5, 5)) << "what is refused changes nothing";
+  EXPECT_THAT(run_once(instance, graph, {5, 4}), ElementsAre(5, 5))
+      << "what is refused changes nothing";
 }
 
 TEST_P(ExternalOnHostTest, WhatItThrowsComesWithTheNextWait) {
-  cgrt::Instance instance(scaling().finish(), place(), params(2));
+  cgrt::Instance instance(scaling().finish(), place(), launch_params(2));
   instance.bind_host("scale",
                      [](std::int64_t, In, Out) { throw std::runtime_error("no such factor"); });
   cgrt::Executable graph = instance.executable();
@@ -166,7 +125,7 @@ TEST_P(ExternalOnHostTest, WhatItThrowsComesWithTheNextWait) {
 }
 
 TEST_P(ExternalOnHostTest, ItsEffectsAreCheckedLikeThoseOfOthers) {
-  cgrt::Instance instance(scaling().finish(), place(), params(2));
+  cgrt::Instance instance(scaling().finish(), place(), launch_params(2));
   instance.bind_host("scale", [](std::int64_t factor, In x, Out y) {
     y[0] = static_cast<std::uint32_t>(factor) * x[0];
     const_cast<std::uint32_t &>(x[1]) = 9;
@@ -186,9 +145,7 @@ TEST_P(ExternalOnHostTest, ItsEffectsAreCheckedLikeThoseOfOthers) {
 
 TEST_P(ExternalOnHostTest, OverlappingArgumentsAreRefusedUnlessItIsInplace) {
   for (const bool inplace : {false, true}) {
-    cgrt::format::Kernel kernel = scale_kernel();
-    kernel.inplace = inplace;
-    HandMade made = with_kernel(kernel);
+    HandMade made = with_scale(inplace);
     const auto in = made.buffer("in", {2});
     made.graph("main");
     made.node(made.launch(0, {made.number(2), made.whole(in), made.whole(in)}));
@@ -208,22 +165,10 @@ TEST_P(ExternalOnHostTest, OverlappingArgumentsAreRefusedUnlessItIsInplace) {
 }
 
 TEST_P(ExternalOnHostTest, ItStandsInChildrenAndBodies) {
-  HandMade made = with_kernel();
-  const auto in = made.buffer("in", {2});
-  const auto middle = made.buffer("middle", {2});
-  const auto out = made.buffer("out", {2});
-  const auto condition = made.condition(1);
-  const auto child = made.graph("child", false);
-  made.node(made.launch(0, {made.number(2), made.whole(in), made.whole(middle)}));
-  const auto body = made.graph("body", false);
-  made.node(made.launch(0, {made.number(3), made.whole(middle), made.whole(out)}));
-  made.graph("main");
-  const auto first = made.node(cgrt::format::ChildWork{{child}});
-  made.conditional(ConditionalType::If, condition, {body}, {first});
-  cgrt::Instance instance(made.finish(), place());
+  cgrt::Instance instance(in_child_and_body(with_scale(), 2).finish(), place());
   instance.bind_host("scale", scale);
   cgrt::Executable graph = instance.executable();
-  EXPECT_THAT(run(instance, graph, {3, 4}), ElementsAre(18, 24));
+  EXPECT_THAT(run_once(instance, graph, {3, 4}), ElementsAre(18, 24));
 }
 
 /// With a `host { }` body.

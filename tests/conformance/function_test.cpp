@@ -1,6 +1,7 @@
 // C++ functions that graphs call, and the events whose time they take.
 #include "device_under_test.h"
 #include "hand_made.h"
+#include "message_of.h"
 
 #include <gmock/gmock.h>
 
@@ -29,17 +30,6 @@ using Words = std::vector<std::uint32_t>;
 class FunctionTest : public DeviceUnderTest {
 protected:
   cgrt::Device place() const { return is_host() ? cgrt::Device::host() : cgrt::Device::cuda(0); }
-
-  /// What an error says.
-  template <typename Action> static std::string message_of(cgrt::ErrorCode code, Action action) {
-    try {
-      action();
-    } catch (const cgrt::Error &error) {
-      EXPECT_EQ(error.code(), code) << error.what();
-      return error.what();
-    }
-    return "no error";
-  }
 
   /// Copies `in` to the host, tells `told` of it and of `scale`, and copies it on to `out`.
   static HandMade telling() {

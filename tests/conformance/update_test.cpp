@@ -1,6 +1,7 @@
 // Changes of params: what later launches do, how it reached the executables, and that an error
 // changes nothing.
 #include "hand_made.h"
+#include "message_of.h"
 #include "text_program.h"
 
 #include <gmock/gmock.h>
@@ -24,16 +25,6 @@ protected:
   template <typename T> static std::vector<T> values(cgrt::Instance &instance, const char *name) {
     const std::span<T> all = instance.host<T>(name);
     return {all.begin(), all.end()};
-  }
-
-  template <typename Call> static std::string message_of(ErrorCode code, const Call &call) {
-    try {
-      call();
-    } catch (const cgrt::Error &error) {
-      EXPECT_EQ(error.code(), code) << error.what();
-      return error.message();
-    }
-    return "no error";
   }
 };
 CONFORMANCE_SUITE(UpdateTest);

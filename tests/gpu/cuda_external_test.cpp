@@ -1,7 +1,8 @@
 // External kernels bound on a GPU: to handles of both of CUDA's interfaces, and to addresses.
 #include <cgrt/cgrt.h>
 
-#include "conformance/hand_made.h"
+#include "conformance/external_program.h"
+#include "conformance/message_of.h"
 #include "ptx_program.h"
 
 #ifdef CGRAPH_HAVE_NVCC
@@ -13,15 +14,14 @@
 #include <gmock/gmock.h>
 
 #include <array>
-#include <functional>
-#include <map>
 
 namespace {
 
 using cgrt::ScalarType;
 using cgrt::format::KernelWork;
-using cgrt::format::Mode;
 using conformance::HandMade;
+using conformance::launch_params;
+using conformance::message_of;
 using conformance::read_words;
 using conformance::write_words;
 using testing::ElementsAre;
@@ -98,65 +98,25 @@ protected:
     }
   }
 
-  /// A program without code but for that of `op`, which the caller binds: y = factor op x.
-  static HandMade with_kernel() {
-    cgrt::format::Kernel kernel;
-    kernel.name = kernel.symbol = "op";
-    kernel.params = {{"factor", ScalarType::U32, false, Mode::In},
-                     {"x", ScalarType::U32, true, Mode::In},
-                     {"y", ScalarType::U32, true, Mode::Out}};
-    kernel.external = true;
-    cgrt::format::Program program;
-    program.kernels.push_back(std::move(kernel));
-    return HandMade(std::move(program));
-  }
-
-  /// out = factor op in, in a grid of `blocks`; both are params.
-  static cgrt::Program one_launch() {
-    HandMade made = with_kernel();
-    const auto in = made.buffer("in", {1});
-    const auto out = made.buffer("out", {1});
-    const auto factor = made.param("factor");
-    const auto blocks = made.param("blocks");
-    KernelWork work = made.launch(0, {factor, made.whole(in), made.whole(out)});
-    work.grid[0] = blocks;
-    made.graph("main");
-    made.node(std::move(work));
-    return made.finish();
-  }
-  static std::map<std::string, cgrt::Scalar> params(std::int64_t factor, std::int64_t blocks = 1) {
-    return {{"factor", factor}, {"blocks", blocks}};
-  }
+  static HandMade with_op() { return conformance::with_external("op", ScalarType::U32); }
+  static cgrt::Program one_launch() { return conformance::one_launch(with_op(), 1).finish(); }
 
   static std::uint32_t run(cgrt::Instance &instance, cgrt::Executable &graph, std::uint32_t in) {
-    write_words(instance, "in", {in});
-    graph.launch();
-    graph.wait();
-    return read_words(instance, "out").at(0);
-  }
-
-  static std::string message_of(cgrt::ErrorCode code, const std::function<void()> &action) {
-    try {
-      action();
-    } catch (const cgrt::Error &error) {
-      EXPECT_EQ(error.code(), code) << error.what();
-      return error.what();
-    }
-    return "no error";
+    return conformance::run_once(instance, graph, {in}).at(0);
   }
 };
 
 TEST_F(CudaExternalTest, AHandleIsAKernelLikeOthers) {
   const Library library(kernels);
-  cgrt::Instance instance(one_launch(), cgrt::Device::cuda(0), params(2));
+  cgrt::Instance instance(one_launch(), cgrt::Device::cuda(0), launch_params(2));
   instance.bind_kernel("op", library["scale"]);
   cgrt::Executable graph = instance.executable();
   EXPECT_EQ(run(instance, graph, 3), 6U);
-  instance.set(params(5));
+  instance.set(launch_params(5));
   EXPECT_EQ(run(instance, graph, 3), 15U);
-  instance.set(params(7, 0));
+  instance.set(launch_params(7, 0));
   EXPECT_EQ(run(instance, graph, 3), 15U) << "an empty grid does nothing";
-  instance.set(params(7, 1));
+  instance.set(launch_params(7, 1));
   EXPECT_EQ(run(instance, graph, 3), 21U);
   EXPECT_EQ(cudaGetLastError(), cudaSuccess) << "the caller's last error is the caller's";
 }
@@ -172,7 +132,7 @@ TEST_F(CudaExternalTest, AHandleOfTheDriverIsOneToo) {
                                                                                  "scale"),
             CUDA_SUCCESS);
   {
-    cgrt::Instance instance(one_launch(), cgrt::Device::cuda(0), params(2));
+    cgrt::Instance instance(one_launch(), cgrt::Device::cuda(0), launch_params(2));
     instance.bind_kernel("op", kernel);
     cgrt::Executable graph = instance.executable();
     EXPECT_EQ(run(instance, graph, 3), 6U);
@@ -182,7 +142,7 @@ TEST_F(CudaExternalTest, AHandleOfTheDriverIsOneToo) {
 
 #ifdef CGRAPH_HAVE_NVCC
 TEST_F(CudaExternalTest, AnAddressIsAKernelLikeOthers) {
-  cgrt::Instance instance(one_launch(), cgrt::Device::cuda(0), params(2));
+  cgrt::Instance instance(one_launch(), cgrt::Device::cuda(0), launch_params(2));
   instance.bind_kernel("op", address_of_add());
   cgrt::Executable graph = instance.executable();
   EXPECT_EQ(run(instance, graph, 3), 5U);
@@ -196,7 +156,7 @@ TEST_F(CudaExternalTest, AnAddressIsAKernelLikeOthers) {
 
 TEST_F(CudaExternalTest, BoundAgainTheExecutablesAreMadeAnew) {
   const Library library(kernels);
-  cgrt::Instance instance(one_launch(), cgrt::Device::cuda(0), params(2));
+  cgrt::Instance instance(one_launch(), cgrt::Device::cuda(0), launch_params(2));
   instance.bind_kernel("op", library["scale"]);
   cgrt::Executable graph = instance.executable();
   EXPECT_EQ(run(instance, graph, 3), 6U);
@@ -211,7 +171,7 @@ TEST_F(CudaExternalTest, BoundAgainTheExecutablesAreMadeAnew) {
 
 TEST_F(CudaExternalTest, OtherParametersThanDeclaredAreRefused) {
   const Library library(kernels);
-  cgrt::Instance instance(one_launch(), cgrt::Device::cuda(0), params(2));
+  cgrt::Instance instance(one_launch(), cgrt::Device::cuda(0), launch_params(2));
   const auto message = [&](const char *name) {
     return message_of(cgrt::ErrorCode::Usage, [&] { instance.bind_kernel("op", library[name]); });
   };
@@ -225,7 +185,7 @@ TEST_F(CudaExternalTest, OtherParametersThanDeclaredAreRefused) {
 }
 
 TEST_F(CudaExternalTest, WhatIsNoKernelIsRefused) {
-  cgrt::Instance instance(one_launch(), cgrt::Device::cuda(0), params(2));
+  cgrt::Instance instance(one_launch(), cgrt::Device::cuda(0), launch_params(2));
   static const std::array<std::uint64_t, 64> zeros{};
   EXPECT_THAT(message_of(cgrt::ErrorCode::Usage, [&] { instance.bind_kernel("op", zeros.data()); }),
               HasSubstr("kernel op: what is bound to it is neither a __global__ function"));
@@ -233,20 +193,9 @@ TEST_F(CudaExternalTest, WhatIsNoKernelIsRefused) {
 }
 
 TEST_F(CudaExternalTest, ItStandsInChildrenAndBodies) {
-  HandMade made = with_kernel();
-  const auto in = made.buffer("in", {1});
-  const auto middle = made.buffer("middle", {1});
-  const auto out = made.buffer("out", {1});
-  const auto condition = made.condition(1);
-  const auto child = made.graph("child", false);
-  made.node(made.launch(0, {made.number(2), made.whole(in), made.whole(middle)}));
-  const auto body = made.graph("body", false);
-  made.node(made.launch(0, {made.number(3), made.whole(middle), made.whole(out)}));
-  made.graph("main");
-  const auto first = made.node(cgrt::format::ChildWork{{child}});
-  made.conditional(cgrt::format::ConditionalType::If, condition, {body}, {first});
   const Library library(kernels);
-  cgrt::Instance instance(made.finish(), cgrt::Device::cuda(0));
+  cgrt::Instance instance(conformance::in_child_and_body(with_op(), 1).finish(),
+                          cgrt::Device::cuda(0));
   instance.bind_kernel("op", library["scale"]);
   cgrt::Executable graph = instance.executable();
   EXPECT_EQ(run(instance, graph, 4), 24U);
@@ -256,7 +205,7 @@ TEST_F(CudaExternalTest, ItStandsInChildrenAndBodies) {
 
 TEST_F(CudaExternalTest, ItsEffectsAreChecked) {
   const Library library(kernels);
-  cgrt::Instance instance(one_launch(), cgrt::Device::cuda(0), params(2));
+  cgrt::Instance instance(one_launch(), cgrt::Device::cuda(0), launch_params(2));
   instance.bind_kernel("op", library["scale"]);
   write_words(instance, "in", {3});
   const cgrt::EffectReport report = instance.check_effects();
