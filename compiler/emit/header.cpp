@@ -26,35 +26,16 @@ using cgrt::format::Program;
 namespace {
 
 /// What an element or a scalar is in C++.
-std::string_view cpp_type(ScalarType type, bool is_element) {
-  switch (type) {
-  case ScalarType::Bool:
+std::string cpp_type(ScalarType type, bool is_element) {
+  if (type == ScalarType::Bool) {
     return "bool";
-  case ScalarType::I8:
-    return "std::int8_t";
-  case ScalarType::U8:
-    return "std::uint8_t";
-  case ScalarType::I16:
-    return "std::int16_t";
-  case ScalarType::U16:
-    return "std::uint16_t";
-  case ScalarType::I32:
-    return "std::int32_t";
-  case ScalarType::U32:
-    return "std::uint32_t";
-  case ScalarType::I64:
-    return "std::int64_t";
-  case ScalarType::U64:
-    return "std::uint64_t";
-  case ScalarType::F16:
-  case ScalarType::BF16:
-    return is_element ? "std::uint16_t" : "float";
-  case ScalarType::F32:
-    return "float";
-  case ScalarType::F64:
-    break;
   }
-  return "double";
+  const std::size_t bytes = cgrt::format::size_of(type);
+  if (cgrt::format::is_float(type) && (bytes > 2 || !is_element)) {
+    return bytes > 4 ? "double" : "float"; // a 16-bit float's element is its bits
+  }
+  const bool is_signed = cgrt::format::spelling(type).front() == 'i';
+  return (is_signed ? "std::int" : "std::uint") + std::to_string(8 * bytes) + "_t";
 }
 
 /// "gemm_batch" as the name of a class: "GemmBatch". What no name may hold parts words, too.
@@ -172,7 +153,7 @@ private:
     // Not inside of the class, where it could be no default argument before the class is complete.
     out_ << "/// Those without a default must be given.\nstruct " << class_ << "Params {\n";
     for (const Param &param : program_.params) {
-      const std::string_view type = cpp_type(param.type, false);
+      const std::string type = cpp_type(param.type, false);
       out_ << "  ";
       if (is_required(param)) {
         out_ << "cgrt::Required<" << type << "> " << member(param.name) << ";\n";
@@ -202,7 +183,7 @@ private:
 
   /// A setter that takes no float for an integer, and a getter.
   void write_param(const Param &param) {
-    const std::string_view type = cpp_type(param.type, false);
+    const std::string type = cpp_type(param.type, false);
     const bool is_float = cgrt::format::is_float(param.type);
     const bool is_bool = param.type == ScalarType::Bool;
     out_ << "\n  template <typename Value>\n    requires "
@@ -218,7 +199,7 @@ private:
 
   void write_buffer(const Buffer &buffer) {
     const std::string name = member(buffer.name);
-    const std::string type(cpp_type(buffer.type, true));
+    const std::string type = cpp_type(buffer.type, true);
     const bool reads = buffer.access != CallerAccess::In;
     const std::string span = "std::span<" + std::string(reads ? "" : "const ") + type + ">";
     out_ << "\n";
@@ -251,7 +232,7 @@ private:
   std::string signature(const Callable &callable, bool on_stream) const {
     std::string result = on_stream ? "CUstream_st *" : "";
     for (const KernelParam &param : callable.params) {
-      std::string type(cpp_type(param.type, param.is_buffer));
+      std::string type = cpp_type(param.type, param.is_buffer);
       if (param.is_buffer) {
         const std::string element = (param.mode == Mode::In ? "const " : "") + type;
         type = on_stream ? element + " *" : "std::span<" + element + ">";

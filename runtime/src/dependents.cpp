@@ -70,7 +70,8 @@ private:
   Use use(const format::NodeField &field, Use::Where where) const {
     const ScalarType type =
         where == Use::Where::Argument ? (*params_)[argument_].type : ScalarType::I64;
-    return {node_, where, field.update == format::FieldUpdate::InPlace, type, argument_};
+    return {node_, where,     field.update == format::FieldUpdate::InPlace,
+            type,  argument_, field.name};
   }
 
   std::uint32_t node_;

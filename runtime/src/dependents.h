@@ -5,6 +5,7 @@
 
 #include <cstdint>
 #include <span>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -52,6 +53,7 @@ struct Use {
   bool in_place = true;              ///< CUDA can change it in an executable
   ScalarType type = ScalarType::I64; ///< of an Argument that is a value
   std::uint32_t argument = 0;
+  std::string_view field; ///< of the node
 };
 
 class Dependents {

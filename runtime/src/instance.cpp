@@ -11,13 +11,17 @@ namespace cgrt {
 
 namespace {
 
-/// For one call. What waits for a callback must not be called by it.
-std::lock_guard<std::mutex> locked(const std::shared_ptr<InstanceState> &state) {
-  CallbackScope::refuse();
+InstanceState &valid(const std::shared_ptr<InstanceState> &state) {
   if (state == nullptr) {
     throw Error(ErrorCode::Usage, "this Instance was moved from");
   }
-  return std::lock_guard(state->mutex);
+  return *state;
+}
+
+/// For one call. What waits for a callback must not be called by it.
+std::lock_guard<std::mutex> locked(const std::shared_ptr<InstanceState> &state) {
+  CallbackScope::refuse();
+  return std::lock_guard(valid(state).mutex);
 }
 
 /// Error{Usage} where a buffer has been unbound.
@@ -171,13 +175,11 @@ void Instance::unbind(const std::string &buffer) {
 }
 
 const Program &Instance::program() const {
-  static_cast<void>(locked(state_));
-  return state_->program;
+  return valid(state_).program;
 }
 
 const Device &Instance::device() const {
-  static_cast<void>(locked(state_));
-  return state_->device;
+  return valid(state_).device;
 }
 
 Scalar Instance::param(const std::string &name) const {

@@ -44,42 +44,6 @@ bool overlap(const std::byte *a, std::size_t a_bytes, const std::byte *b, std::s
   return a_bytes != 0 && b_bytes != 0 && a < b + b_bytes && b < a + a_bytes;
 }
 
-/// Finds the first field of a node that cannot change in an executable and uses what has changed.
-class FixedFieldFinder {
-public:
-  FixedFieldFinder(const Parameters::Changes &changes) : changes_(changes) {}
-
-  std::string_view found() const { return found_; }
-
-  template <typename Field> void operator()(const format::NodeField &field, const Field &value) {
-    if (found_.empty() && field.update != format::FieldUpdate::InPlace && uses(value)) {
-      found_ = field.name;
-    }
-  }
-
-private:
-  bool uses(format::ExprId id) const {
-    return std::any_of(changes_.outcomes.begin(), changes_.outcomes.end(),
-                       [id](const auto &change) { return change.first == id; });
-  }
-  bool uses(const format::Extents &extents) const {
-    return std::any_of(extents.begin(), extents.end(), [this](auto id) { return uses(id); });
-  }
-  bool uses(const format::Arguments &) const { return true; }
-  template <typename Other> bool uses(const Other &value) const {
-    if constexpr (std::is_base_of_v<format::ExprId, Other>) {
-      return uses(format::ExprId(value));
-    } else if constexpr (std::is_base_of_v<format::Extents, Other>) {
-      return uses(format::Extents(value));
-    } else {
-      return false;
-    }
-  }
-
-  const Parameters::Changes &changes_;
-  std::string_view found_;
-};
-
 } // namespace
 
 void Transaction::bind(const std::string &name, BoundMemory memory) {
@@ -214,10 +178,8 @@ void Transaction::exchange_memory() {
 std::string Transaction::why_not_in_place(const Use &use) {
   const Dependents::Place place = state_.dependents().place(use.node);
   const format::Node &node = state_.contents()[place.graph].nodes[place.node];
-  FixedFieldFinder finder(changes_);
-  std::visit([&](const auto &work) { format::for_each_field(work, finder); }, node.work);
   return NodeLabel(state_.contents(), node).text() + ": CUDA cannot change its " +
-         std::string(finder.found()) + " in an executable";
+         std::string(use.field) + " in an executable";
 }
 
 void Transaction::add(Plan &plan, const Use &use, std::optional<std::uint64_t> value) {
