@@ -1,5 +1,7 @@
-/* The C interface of cgrt, for C, Python's ctypes, Rust and whoever calls C. It has the abilities
- * of <cgrt/cgrt.h>, which documents what they mean, what they cost and which threads may call them.
+/* The C interface of cgrt, for C, Python's ctypes, Rust and whoever calls C. What it does is what
+ * <cgrt/cgrt.h> does, which documents what that means, what it costs and which threads may call it.
+ * Only there: lists of functions, external kernels and events, owners of bound memory and const
+ * memory, why an executable was made anew, and the check of effects.
  *
  *   cgrt_program *program = NULL;
  *   if (cgrt_program_from_file("saxpy.cgb", &program) != CGRT_OK) {
