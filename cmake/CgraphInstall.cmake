@@ -10,12 +10,12 @@ if(CGRAPH_HAVE_CUDA)
   list(APPEND runtime_libraries cgrt_cuda)
   get_target_property(CGRAPH_CUDART_LIBRARY CUDA::cudart_static IMPORTED_LOCATION)
 endif()
-install(TARGETS ${runtime_libraries} cgc cgrun
+install(TARGETS ${runtime_libraries} cgrt_c cgc cgrun
   EXPORT cgrtTargets
   ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR}
+  LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR}
   RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR}
   INCLUDES DESTINATION ${CMAKE_INSTALL_INCLUDEDIR})
-install(TARGETS cgrt_c LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR})
 install(DIRECTORY ${PROJECT_SOURCE_DIR}/runtime/include/cgrt DESTINATION ${CMAKE_INSTALL_INCLUDEDIR})
 install(FILES ${PROJECT_SOURCE_DIR}/LICENSE ${PROJECT_SOURCE_DIR}/NOTICE
   DESTINATION ${CMAKE_INSTALL_DOCDIR})
@@ -59,5 +59,9 @@ foreach(library IN LISTS CMAKE_DL_LIBS CMAKE_THREAD_LIBS_INIT cpp_library)
 endforeach()
 cmake_path(RELATIVE_PATH CMAKE_INSTALL_PREFIX BASE_DIRECTORY ${CMAKE_INSTALL_FULL_LIBDIR}/pkgconfig
   OUTPUT_VARIABLE CGRAPH_PREFIX_FROM_PKGCONFIG)
-configure_file(${PROJECT_SOURCE_DIR}/cmake/cgrt.pc.in ${PROJECT_BINARY_DIR}/package/cgrt.pc @ONLY)
-install(FILES ${PROJECT_BINARY_DIR}/package/cgrt.pc DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig)
+foreach(package cgrt cgrt_c)
+  configure_file(${PROJECT_SOURCE_DIR}/cmake/${package}.pc.in
+    ${PROJECT_BINARY_DIR}/package/${package}.pc @ONLY)
+  install(FILES ${PROJECT_BINARY_DIR}/package/${package}.pc
+    DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig)
+endforeach()

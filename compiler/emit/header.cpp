@@ -53,10 +53,44 @@ std::string class_name(std::string_view name) {
   return result.empty() || llvm::isDigit(result.front()) ? "Graph" + result : result;
 }
 
+/// Elements of arrays have brackets, what is imported or not the first of its name a dot.
+std::string cpp_name(std::string_view name) {
+  std::string result;
+  for (const char c : name) {
+    result += llvm::isAlnum(c) || c == '_' ? std::string(1, c) : c == ']' ? "" : "_";
+  }
+  return result;
+}
+
+/// Names of one scope, each once: what is taken, or a word of C++, gets a "_".
+class Names {
+public:
+  explicit Names(std::set<std::string> taken) : taken_(std::move(taken)) {}
+
+  std::string take(std::string name) {
+    while (is_cpp_word(name) || !taken_.insert(name).second) {
+      name += "_";
+    }
+    return name;
+  }
+
+private:
+  std::set<std::string> taken_;
+};
+
 class HeaderWriter {
 public:
   HeaderWriter(const Program &program, std::string_view stem, llvm::raw_ostream &out)
-      : program_(program), class_(class_name(stem)), out_(out) {}
+      : program_(program), class_(class_name(stem)), out_(out) {
+    Names classes({class_, params_class()});
+    for (const Graph &graph : program.graphs) {
+      graphs_.push_back(graph.entry ? classes.take(class_ + class_name(graph.name)) : "");
+      names_.take(graphs_.back()); // a member of that name would be the class's constructor
+    }
+    for (const Param &param : program.params) {
+      params_.push_back(names_.take(param.name));
+    }
+  }
 
   void write(llvm::ArrayRef<std::byte> bundle) {
     out_ << "// Made by cgc; do not edit. <cgrt/cgrt.h> documents what the functions do.\n"
@@ -68,22 +102,17 @@ public:
             "#include <vector>\n\n";
     write_bundle(bundle);
     write_instance();
-    for (const Graph &graph : program_.graphs) {
-      if (graph.entry) {
-        write_graph(graph);
+    for (std::size_t i = 0; i < program_.graphs.size(); ++i) {
+      if (program_.graphs[i].entry) {
+        write_graph(program_.graphs[i], graphs_[i]);
       }
     }
   }
 
 private:
-  /// A name that is neither a word of C++ nor taken.
-  std::string member(std::string_view name) const {
-    static const std::set<std::string_view> taken = {
-        "Params", "bind_event", "elapsed", "executable", "instance",
-        "launch", "program",    "run",     "update",     "wait"};
-    const bool is_free = !is_cpp_word(name) && !taken.contains(name) && name != class_;
-    return std::string(name) + (is_free ? "" : "_");
-  }
+  std::string params_class() const { return class_ + "Params"; }
+  /// A name for a member that binds something.
+  std::string binder(std::string_view what) { return names_.take("bind_" + cpp_name(what)); }
 
   /// Literals of a limited length, joined by the compiler.
   void write_bundle(llvm::ArrayRef<std::byte> bundle) {
@@ -119,7 +148,7 @@ private:
                     [this](const Param &param) { return is_required(param); });
     write_params();
     out_ << "/// Memory and params of one use of the program; copies share them.\n"
-         << "class " << class_ << " {\npublic:\n  using Params = " << class_ << "Params;\n\n";
+         << "class " << class_ << " {\npublic:\n  using Params = " << params_class() << ";\n\n";
     out_ << "  static const cgrt::Program &program() {\n"
          << "    static const cgrt::Program loaded = cgrt::Program::from_bytes(\n"
          << "        std::as_bytes(std::span(cgrt_generated::" << class_
@@ -132,8 +161,8 @@ private:
          << "  /// All of these at once or, after an error, none.\n"
          << "  cgrt::UpdateReport update(const cgrt::Changes &changes) { return "
             "instance_.update(changes); }\n";
-    for (const Param &param : program_.params) {
-      write_param(param);
+    for (std::size_t i = 0; i < params_.size(); ++i) {
+      write_param(program_.params[i], params_[i]);
     }
     for (const Buffer &buffer : program_.buffers) {
       if (buffer.access != CallerAccess::Private) {
@@ -151,15 +180,12 @@ private:
 
   void write_params() {
     // Not inside of the class, where it could be no default argument before the class is complete.
-    out_ << "/// Those without a default must be given.\nstruct " << class_ << "Params {\n";
-    for (const Param &param : program_.params) {
-      const std::string type = cpp_type(param.type, false);
-      out_ << "  ";
-      if (is_required(param)) {
-        out_ << "cgrt::Required<" << type << "> " << member(param.name) << ";\n";
-      } else {
-        out_ << "std::optional<" << type << "> " << member(param.name) << " = {};\n";
-      }
+    out_ << "/// Those without a default must be given.\nstruct " << params_class() << " {\n";
+    for (std::size_t i = 0; i < params_.size(); ++i) {
+      const Param &param = program_.params[i];
+      out_ << "  cgrt::" << (is_required(param) ? "Required<" : "Optional<")
+           << cpp_type(param.type, false) << "> " << params_[i]
+           << (is_required(param) ? ";\n" : " = {};\n");
     }
     out_ << "};\n\n";
   }
@@ -168,37 +194,29 @@ private:
     out_ << "  static std::map<std::string, cgrt::Scalar> given("
          << (program_.params.empty() ? "const Params &" : "const Params &params") << ") {\n"
          << "    std::map<std::string, cgrt::Scalar> values;\n";
-    for (const Param &param : program_.params) {
-      const std::string name = "params." + member(param.name);
-      if (is_required(param)) {
-        out_ << "    values.emplace(\"" << param.name << "\", cgrt::scalar_from(" << name
-             << ".value));\n";
+    for (std::size_t i = 0; i < params_.size(); ++i) {
+      const std::string value = "params." + params_[i] + ".value";
+      const std::string begin = "values.emplace(\"" + program_.params[i].name + "\", ";
+      if (is_required(program_.params[i])) {
+        out_ << "    " << begin << value << ");\n";
       } else {
-        out_ << "    if (" << name << ") {\n      values.emplace(\"" << param.name
-             << "\", cgrt::scalar_from(*" << name << "));\n    }\n";
+        out_ << "    if (" << value << ") {\n      " << begin << "*" << value << ");\n    }\n";
       }
     }
     out_ << "    return values;\n  }\n\n";
   }
 
-  /// A setter that takes no float for an integer, and a getter.
-  void write_param(const Param &param) {
+  void write_param(const Param &param, const std::string &name) {
     const std::string type = cpp_type(param.type, false);
-    const bool is_float = cgrt::format::is_float(param.type);
-    const bool is_bool = param.type == ScalarType::Bool;
-    out_ << "\n  template <typename Value>\n    requires "
-         << (is_float  ? "std::is_arithmetic_v<Value>"
-             : is_bool ? "std::same_as<Value, bool>"
-                       : "std::integral<Value>")
-         << "\n  cgrt::UpdateReport " << member(param.name) << "(Value value) {\n"
-         << "    return instance_.set(\"" << param.name << "\", cgrt::scalar_from(value));\n  }\n"
-         << "  " << type << " " << member(param.name) << "() const {\n"
+    out_ << "\n  template <cgrt::ParamValue<" << type << "> Value> cgrt::UpdateReport " << name
+         << "(Value value) {\n    return instance_.set(\"" << param.name << "\", value);\n  }\n"
+         << "  " << type << " " << name << "() const {\n"
          << "    return cgrt::scalar_to<" << type << ">(instance_.param(\"" << param.name
          << "\"));\n  }\n";
   }
 
   void write_buffer(const Buffer &buffer) {
-    const std::string name = member(buffer.name);
+    const std::string name = names_.take(cpp_name(buffer.name));
     const std::string type = cpp_type(buffer.type, true);
     const bool reads = buffer.access != CallerAccess::In;
     const std::string span = "std::span<" + std::string(reads ? "" : "const ") + type + ">";
@@ -223,7 +241,7 @@ private:
              << ">(instance_, \"" << buffer.name << "\");\n  }\n";
       }
     }
-    out_ << "  cgrt::UpdateReport bind_" << buffer.name << "(" << span
+    out_ << "  cgrt::UpdateReport " << binder(buffer.name) << "(" << span
          << " memory, std::shared_ptr<void> owner = {}) {\n    return instance_.bind(\""
          << buffer.name << "\", {memory, std::move(owner)});\n  }\n";
   }
@@ -250,43 +268,33 @@ private:
            << ")> function) {\n    instance_." << call << quoted << "std::move(function));\n  }\n";
     };
     if (callable.kind == CallableKind::Callback) {
-      binding("bind_" + callable.name, "bind_callback", false);
+      binding(binder(callable.name), "bind_callback", false);
     } else {
       out_ << "  /// On a GPU.\n";
-      binding("bind_" + callable.name, "bind_captured", true);
+      binding(binder(callable.name), "bind_captured", true);
       out_ << "  /// On the host device.\n";
-      binding("bind_" + callable.name + "_host", "bind_host", false);
+      binding(binder(callable.name + "_host"), "bind_host", false);
     }
   }
 
   void write_external() {
     for (const cgrt::format::Kernel &kernel : program_.kernels) {
       if (kernel.external) {
-        out_ << "\n  /// A cudaKernel_t, or the address of a __global__ function.\n  void bind_"
-             << kernel.name << "(const void *function) { instance_.bind_kernel(\"" << kernel.name
-             << "\", function); }\n";
+        out_ << "\n  /// A cudaKernel_t, or the address of a __global__ function.\n  void "
+             << binder(kernel.name) << "(const void *function) { instance_.bind_kernel(\""
+             << kernel.name << "\", function); }\n";
       }
     }
     std::set<std::string> events;
     for (const cgrt::format::Event &event : program_.events) {
       if (event.external && events.insert(event.name).second) {
-        out_ << "\n  void bind_event_" << cpp_name(event.name)
+        out_ << "\n  void " << binder("event_" + event.name)
              << "(CUevent_st *event) { instance_.bind_event(\"" << event.name << "\", event); }\n";
       }
     }
   }
 
-  /// Events of arrays have brackets, later ones of a name a dot.
-  static std::string cpp_name(std::string_view name) {
-    std::string result;
-    for (const char c : name) {
-      result += llvm::isAlnum(c) || c == '_' ? std::string(1, c) : c == ']' ? "" : "_";
-    }
-    return result;
-  }
-
-  void write_graph(const Graph &graph) {
-    const std::string name = class_ + class_name(graph.name);
+  void write_graph(const Graph &graph, const std::string &name) {
     out_ << "/// The graph " << graph.name << ", made at its first launch.\n"
          << "class " << name << " : public " << class_ << " {\npublic:\n"
          << "  /// With an instance of its own.\n  using " << class_ << "::" << class_ << ";\n"
@@ -307,6 +315,14 @@ private:
 
   const Program &program_;
   std::string class_;
+  std::vector<std::string> graphs_; ///< classes, parallel to the program's; "" of no entry
+  std::vector<std::string> params_; ///< members, likewise
+  /// Of members, in the class of a graph too, and what its code refers to.
+  Names names_{
+      {"CUstream_st",    "CUevent_st", "Params",      "Value",       "bind_event", "cgrt",
+       "cgrt_generated", "elapsed",    "executable",  "executable_", "given",      "instance",
+       "instance_",      "launch",     "program",     "run",         "std",        "update",
+       "wait",           class_,       params_class()}};
   llvm::raw_ostream &out_;
 };
 

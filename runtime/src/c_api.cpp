@@ -1,103 +1,24 @@
-#include <cgrt/cgrt_c.h>
-
-#include <cgrt/cgrt.h>
+// The C interface: devices, instances and executables.
+#include "c_handles.h"
 
 #include "format/program.h"
 
 #include <algorithm>
 #include <cstring>
-#include <exception>
-#include <new>
-#include <optional>
+#include <map>
+#include <memory>
 #include <string>
 #include <type_traits>
 #include <vector>
 
-// A handle is the C++ object, with what strings are returned from.
-struct cgrt_program {
-  cgrt::Program program;
-  std::vector<cgrt::ParamInfo> params = program.params();
-  std::vector<cgrt::BufferInfo> buffers = program.buffers();
-  std::vector<cgrt::GraphInfo> graphs = program.graphs();
-};
-struct cgrt_device {
-  cgrt::Device device;
-  std::string name = device.name();
-};
-struct cgrt_instance {
-  cgrt::Instance instance;
-};
-struct cgrt_executable {
-  cgrt::Executable executable;
-};
+using namespace cgrt;
 
 namespace {
 
-thread_local std::string last_error;
-
-cgrt_status failed(cgrt_status status, const char *message) noexcept {
-  try {
-    last_error = message;
-  } catch (...) {
-    last_error.clear(); // there is no memory for it
-  }
-  return status;
-}
-
-cgrt_status status_of(cgrt::ErrorCode code) {
-  switch (code) {
-  case cgrt::ErrorCode::InvalidProgram:
-    return CGRT_INVALID_PROGRAM;
-  case cgrt::ErrorCode::InvalidValue:
-    return CGRT_INVALID_VALUE;
-  case cgrt::ErrorCode::Usage:
-    return CGRT_USAGE;
-  case cgrt::ErrorCode::Device:
-    return CGRT_DEVICE;
-  case cgrt::ErrorCode::Stopped:
-    return CGRT_STOPPED;
-  case cgrt::ErrorCode::Callback:
-    return CGRT_CALLBACK;
-  }
-  return CGRT_FAILED;
-}
-
-/// No exception leaves the C interface.
-template <typename Work> cgrt_status guarded(const Work &work) noexcept {
-  try {
-    work();
-    return CGRT_OK;
-  } catch (const cgrt::Error &error) {
-    return failed(status_of(error.code()), error.what());
-  } catch (const std::bad_alloc &) {
-    return failed(CGRT_FAILED, "there is no memory left");
-  } catch (const std::exception &error) {
-    return failed(CGRT_FAILED, error.what());
-  } catch (...) {
-    return failed(CGRT_FAILED, "an exception of an unknown type");
-  }
-}
-
-template <typename T> T &required(T *pointer, const char *what) {
-  if (pointer == nullptr) {
-    throw cgrt::Error(cgrt::ErrorCode::Usage, std::string(what) + " is null");
-  }
-  return *pointer;
-}
-
-const char *text(const char *pointer, const char *what) {
-  return &required(pointer, what);
-}
-
-template <typename T> std::span<const T> list(const T *items, std::size_t count, const char *what) {
-  if (count != 0) {
-    required(items, what);
-  }
-  return {items, count};
-}
+thread_local std::string last_reason;
 
 // cgrt_param and cgrt_argument hold a scalar in the same way.
-template <typename Holder> cgrt::Scalar scalar_of(const Holder &holder) {
+template <typename Holder> Scalar scalar_of(const Holder &holder) {
   switch (holder.kind) {
   case CGRT_KIND_BOOL:
     return holder.value.boolean != 0;
@@ -108,10 +29,10 @@ template <typename Holder> cgrt::Scalar scalar_of(const Holder &holder) {
   case CGRT_KIND_F64:
     return holder.value.f64;
   }
-  throw cgrt::Error(cgrt::ErrorCode::Usage, "there is no such kind of value");
+  throw Error(ErrorCode::Usage, "there is no such kind of value");
 }
 
-template <typename Holder> void store(const cgrt::Scalar &scalar, Holder &holder) {
+template <typename Holder> void store(const Scalar &scalar, Holder &holder) {
   std::visit(
       [&holder](auto value) {
         using Value = decltype(value);
@@ -133,53 +54,79 @@ template <typename Holder> void store(const cgrt::Scalar &scalar, Holder &holder
 }
 
 // The enumerators are those of C++, in the same order.
-static_assert(static_cast<int>(cgrt::ScalarType::F64) == CGRT_F64);
-static_assert(static_cast<int>(cgrt::ScalarType::F16) == CGRT_F16);
-static_assert(static_cast<int>(cgrt::MemorySpace::Device) == CGRT_DEVICE_MEMORY);
-static_assert(static_cast<int>(cgrt::CallerAccess::InOut) == CGRT_INOUT);
-static_assert(static_cast<int>(cgrt::UpdateKind::Rebuilt) == CGRT_UPDATE_REBUILT);
-static_assert(cgrt::format::max_dimensions == CGRT_MAX_DIMENSIONS);
+static_assert(static_cast<int>(ScalarType::F64) == CGRT_F64);
+static_assert(static_cast<int>(ScalarType::F16) == CGRT_F16);
+static_assert(static_cast<int>(MemorySpace::Device) == CGRT_DEVICE_MEMORY);
+static_assert(static_cast<int>(CallerAccess::InOut) == CGRT_INOUT);
+static_assert(static_cast<int>(UpdateKind::Rebuilt) == CGRT_UPDATE_REBUILT);
+static_assert(static_cast<int>(EffectFault::Kind::ReadOut) == CGRT_READ_OUT);
+static_assert(format::max_dimensions == CGRT_MAX_DIMENSIONS);
 
-bool is_type(cgrt_type type) {
-  return type >= CGRT_BOOL && type <= CGRT_F64;
-}
-
-std::map<std::string, cgrt::Scalar> params_of(const cgrt_param *params, std::size_t count) {
-  std::map<std::string, cgrt::Scalar> all;
+std::map<std::string, Scalar> params_of(const cgrt_param *params, std::size_t count) {
+  std::map<std::string, Scalar> all;
   for (const cgrt_param &param : list(params, count, "params")) {
     all.insert_or_assign(text(param.name, "a param's name"), scalar_of(param));
   }
   return all;
 }
 
-std::map<std::string, cgrt::BoundMemory> memory_of(const cgrt_memory *memory, std::size_t count) {
-  std::map<std::string, cgrt::BoundMemory> all;
-  for (const cgrt_memory &each : list(memory, count, "memory")) {
-    if (!is_type(each.type)) {
-      throw cgrt::Error(cgrt::ErrorCode::Usage, "there is no such type of elements");
+/// Tells the caller that memory has gone out of use, but only where it ever came into use.
+struct Release {
+  cgrt_release function;
+  void *user;
+  bool in_use = false;
+
+  Release(cgrt_release given_function, void *given_user)
+      : function(given_function), user(given_user) {}
+  Release(const Release &) = delete;
+  Release &operator=(const Release &) = delete;
+  ~Release() {
+    if (in_use) {
+      function(user);
     }
-    cgrt::BoundMemory bound;
-    bound.type = static_cast<cgrt::ScalarType>(each.type);
+  }
+};
+
+/// Memory that an update binds.
+struct BoundByC {
+  std::map<std::string, BoundMemory> all;
+  std::vector<std::shared_ptr<Release>> releases;
+
+  BoundByC(const cgrt_memory *memory, std::size_t count) {
+    for (const cgrt_memory &each : list(memory, count, "memory")) {
+      add(each);
+    }
+  }
+
+  void add(const cgrt_memory &each) {
+    if (!is_type(each.type)) {
+      throw Error(ErrorCode::Usage, "there is no such type of elements");
+    }
+    BoundMemory bound;
+    bound.type = static_cast<ScalarType>(each.type);
+    bound.writable = each.is_const == 0;
     bound.data = static_cast<std::byte *>(
         each.bytes == 0 ? each.data
                         : &required(static_cast<std::byte *>(each.data), "memory for a buffer"));
     bound.bytes = each.bytes;
+    if (each.release != nullptr) {
+      bound.owner = releases.emplace_back(std::make_shared<Release>(each.release, each.user));
+    }
     all.insert_or_assign(text(each.buffer, "a buffer's name"), bound);
   }
-  return all;
-}
+};
 
-std::vector<cgrt_argument> arguments_of(cgrt::CallArguments arguments) {
+std::vector<cgrt_argument> arguments_of(CallArguments arguments) {
   std::vector<cgrt_argument> all;
-  for (const cgrt::CallArgument &argument : arguments) {
+  for (const CallArgument &argument : arguments) {
     cgrt_argument &next = all.emplace_back();
-    if (const auto *buffer = std::get_if<cgrt::CallBuffer>(&argument)) {
+    if (const auto *buffer = std::get_if<CallBuffer>(&argument)) {
       next.type = static_cast<cgrt_type>(buffer->type);
       next.data = buffer->data;
       next.rank = buffer->shape.size();
       next.shape = buffer->shape.data();
     } else {
-      store(std::get<cgrt::Scalar>(argument), next);
+      store(std::get<Scalar>(argument), next);
     }
   }
   return all;
@@ -191,115 +138,28 @@ void require_zero(int result) {
   }
 }
 
-cgrt::HostCall host_call(cgrt_host_function function, void *user) {
+HostCall host_call(cgrt_host_function function, void *user) {
   required(function, "the function");
-  return [function, user](cgrt::CallArguments arguments) {
+  return [function, user](CallArguments arguments) {
     const std::vector<cgrt_argument> all = arguments_of(arguments);
     require_zero(function(user, all.data(), all.size()));
   };
-}
-
-template <typename Infos, typename Info, typename Fill>
-cgrt_status info_at(const Infos &infos, std::size_t index, Info *info, const Fill &fill) {
-  return guarded([&] {
-    if (index >= infos.size()) {
-      throw cgrt::Error(cgrt::ErrorCode::Usage, "there are " + std::to_string(infos.size()) +
-                                                    " of them; there is no number " +
-                                                    std::to_string(index));
-    }
-    fill(infos[index], required(info, "info"));
-  });
-}
-
-/// Makes a handle; stored only where nothing has failed.
-template <typename Handle, typename Make> cgrt_status make(Handle **to, const Make &make_handle) {
-  return guarded([&] {
-    Handle *&where = required(to, "the place for the handle");
-    where = new Handle{make_handle()};
-  });
 }
 
 } // namespace
 
 extern "C" {
 
-const char *cgrt_last_error(void) {
-  return last_error.c_str();
-}
-
-const char *cgrt_version(void) {
-  return CGRAPH_VERSION;
-}
-
-size_t cgrt_size_of(cgrt_type type) {
-  return is_type(type) ? cgrt::size_of(static_cast<cgrt::ScalarType>(type)) : 0;
-}
-
-cgrt_status cgrt_program_from_file(const char *path, cgrt_program **program) {
-  return make(program, [&] { return cgrt::Program::from_file(text(path, "the path")); });
-}
-
-cgrt_status cgrt_program_from_bytes(const void *bytes, size_t count, const char *name,
-                                    cgrt_program **program) {
-  return make(program, [&] {
-    return cgrt::Program::from_bytes(list(static_cast<const std::byte *>(bytes), count, "bytes"),
-                                     name == nullptr ? "bundle" : name);
-  });
-}
-
-void cgrt_program_destroy(cgrt_program *program) {
-  delete program;
-}
-
-size_t cgrt_program_param_count(const cgrt_program *program) {
-  return program == nullptr ? 0 : program->params.size();
-}
-
-cgrt_status cgrt_program_param(const cgrt_program *program, size_t index, cgrt_param_info *info) {
-  static const std::vector<cgrt::ParamInfo> none;
-  return info_at(
-      program == nullptr ? none : program->params, index, info,
-      [](const cgrt::ParamInfo &from, cgrt_param_info &to) {
-        to = {from.name.c_str(), static_cast<cgrt_type>(from.type), from.required ? 1 : 0};
-      });
-}
-
-size_t cgrt_program_buffer_count(const cgrt_program *program) {
-  return program == nullptr ? 0 : program->buffers.size();
-}
-
-cgrt_status cgrt_program_buffer(const cgrt_program *program, size_t index, cgrt_buffer_info *info) {
-  static const std::vector<cgrt::BufferInfo> none;
-  return info_at(program == nullptr ? none : program->buffers, index, info,
-                 [](const cgrt::BufferInfo &from, cgrt_buffer_info &to) {
-                   to = {from.name.c_str(), static_cast<cgrt_type>(from.type),
-                         static_cast<cgrt_space>(from.space),
-                         static_cast<cgrt_access>(from.access)};
-                 });
-}
-
-size_t cgrt_program_graph_count(const cgrt_program *program) {
-  return program == nullptr ? 0 : program->graphs.size();
-}
-
-cgrt_status cgrt_program_graph(const cgrt_program *program, size_t index, cgrt_graph_info *info) {
-  static const std::vector<cgrt::GraphInfo> none;
-  return info_at(program == nullptr ? none : program->graphs, index, info,
-                 [](const cgrt::GraphInfo &from, cgrt_graph_info &to) {
-                   to = {from.name.c_str(), from.nodes, from.edges};
-                 });
-}
-
 cgrt_status cgrt_device_host(uint64_t seed, uint32_t threads, cgrt_device **device) {
-  return make(device, [&] { return cgrt::Device::host({seed, threads}); });
+  return make(device, [&] { return Device::host({seed, threads}); });
 }
 
 cgrt_status cgrt_device_cuda(int ordinal, cgrt_device **device) {
-  return make(device, [&] { return cgrt::Device::cuda(ordinal); });
+  return make(device, [&] { return Device::cuda(ordinal); });
 }
 
 cgrt_status cgrt_device_automatic(cgrt_device **device) {
-  return make(device, [] { return cgrt::Device::automatic(); });
+  return make(device, [] { return Device::automatic(); });
 }
 
 const char *cgrt_device_name(const cgrt_device *device) {
@@ -318,8 +178,8 @@ cgrt_status cgrt_instance_create(const cgrt_program *program, const cgrt_device 
                                  const cgrt_param *params, size_t param_count,
                                  cgrt_instance **instance) {
   return make(instance, [&] {
-    return cgrt::Instance(required(program, "the program").program,
-                          required(device, "the device").device, params_of(params, param_count));
+    return Instance(required(program, "the program").program, required(device, "the device").device,
+                    params_of(params, param_count));
   });
 }
 
@@ -331,11 +191,16 @@ cgrt_status cgrt_instance_update(cgrt_instance *instance, const cgrt_param *para
                                  size_t param_count, const cgrt_memory *memory, size_t memory_count,
                                  cgrt_update_report *report) {
   return guarded([&] {
-    const cgrt::UpdateReport done =
-        required(instance, "the instance")
-            .instance.update({params_of(params, param_count), memory_of(memory, memory_count)});
+    BoundByC bound(memory, memory_count);
+    Instance &target = required(instance, "the instance").instance;
+    UpdateReport done = target.update({params_of(params, param_count), std::move(bound.all)});
+    for (const std::shared_ptr<Release> &release : bound.releases) {
+      release->in_use = true;
+    }
     if (report != nullptr) {
-      *report = {static_cast<cgrt_update_kind>(done.kind), done.nodes, done.rebuilt};
+      last_reason = std::move(done.reason);
+      *report = {static_cast<cgrt_update_kind>(done.kind), done.nodes, done.rebuilt,
+                 last_reason.c_str()};
     }
   });
 }
@@ -369,7 +234,7 @@ cgrt_status cgrt_instance_param(const cgrt_instance *instance, const char *param
 cgrt_status cgrt_instance_buffer(const cgrt_instance *instance, const char *buffer,
                                  cgrt_buffer_view *view) {
   return guarded([&] {
-    const cgrt::BufferView found =
+    const BufferView found =
         required(instance, "the instance").instance.buffer(text(buffer, "the buffer's name"));
     cgrt_buffer_view &to = required(view, "the place for the view");
     to = {static_cast<cgrt_type>(found.type),
@@ -408,9 +273,9 @@ cgrt_status cgrt_instance_read(const cgrt_instance *instance, const char *buffer
     const char *name = text(buffer, "the buffer's name");
     const std::vector<std::byte> found = required(instance, "the instance").instance.read(name);
     if (found.size() != bytes) {
-      throw cgrt::Error(cgrt::ErrorCode::Usage, "buffer " + std::string(name) + " has " +
-                                                    std::to_string(found.size()) + " bytes, not " +
-                                                    std::to_string(bytes));
+      throw Error(ErrorCode::Usage, "buffer " + std::string(name) + " has " +
+                                        std::to_string(found.size()) + " bytes, not " +
+                                        std::to_string(bytes));
     }
     if (bytes != 0) {
       std::memcpy(&required(static_cast<std::byte *>(data), "data"), found.data(), bytes);
@@ -431,12 +296,12 @@ cgrt_status cgrt_instance_bind_captured(cgrt_instance *instance, const char *nam
   return guarded([&] {
     required(function, "the function");
     required(instance, "the instance")
-        .instance.bind_any_captured(
-            text(name, "the function's name"),
-            [function, user](CUstream_st *stream, cgrt::CallArguments arguments) {
-              const std::vector<cgrt_argument> all = arguments_of(arguments);
-              require_zero(function(user, stream, all.data(), all.size()));
-            });
+        .instance.bind_any_captured(text(name, "the function's name"),
+                                    [function, user](CUstream_st *stream, CallArguments arguments) {
+                                      const std::vector<cgrt_argument> all =
+                                          arguments_of(arguments);
+                                      require_zero(function(user, stream, all.data(), all.size()));
+                                    });
   });
 }
 
@@ -463,6 +328,36 @@ cgrt_status cgrt_instance_bind_event(cgrt_instance *instance, const char *name, 
   });
 }
 
+cgrt_status cgrt_instance_check_effects(cgrt_instance *instance, const char *graph,
+                                        cgrt_effect_function function, void *user,
+                                        uint64_t *launches) {
+  return guarded([&] {
+    required(function, "the function");
+    const EffectReport report = required(instance, "the instance")
+                                    .instance.check_effects(graph == nullptr ? "main" : graph);
+    for (const EffectFault &fault : report.faults) {
+      const cgrt_effect_fault told = {static_cast<cgrt_effect_kind>(fault.kind),
+                                      fault.kernel.c_str(),
+                                      fault.parameter.c_str(),
+                                      fault.buffer.c_str(),
+                                      fault.element.data(),
+                                      fault.element.size(),
+                                      fault.elements,
+                                      fault.message.c_str(),
+                                      fault.where.file.c_str(),
+                                      fault.where.line,
+                                      fault.where.column};
+      function(user, &told);
+    }
+    if (launches != nullptr) {
+      *launches = report.launches;
+    }
+    if (report.stopped) {
+      throw Error(*report.stopped);
+    }
+  });
+}
+
 cgrt_status cgrt_instance_executable(cgrt_instance *instance, const char *graph,
                                      cgrt_executable **executable) {
   return make(executable, [&] {
@@ -483,7 +378,7 @@ cgrt_status cgrt_executable_launch_on(cgrt_executable *executable, void *stream,
   return guarded([&] {
     required(executable, "the executable")
         .executable.launch(static_cast<CUstream_st *>(stream),
-                           in_order != 0 ? cgrt::Order::AfterEarlier : cgrt::Order::OfItsStream);
+                           in_order != 0 ? Order::AfterEarlier : Order::OfItsStream);
   });
 }
 

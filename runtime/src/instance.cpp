@@ -148,11 +148,11 @@ UpdateReport Instance::set(std::string_view param, const Scalar &value) {
   return report;
 }
 
-UpdateReport Instance::bind(const std::string &buffer, BoundMemory memory) {
+UpdateReport Instance::bind(const std::string &buffer, const BoundMemory &memory) {
   std::vector<BufferMemory> gone; // behind the lock
   const std::lock_guard lock = locked(state_);
   Transaction &transaction = state_->transaction();
-  transaction.bind(buffer, std::move(memory));
+  transaction.bind(buffer, memory);
   UpdateReport report = transaction.commit();
   gone = state_->take_retired();
   return report;

@@ -46,7 +46,7 @@ bool overlap(const std::byte *a, std::size_t a_bytes, const std::byte *b, std::s
 
 } // namespace
 
-void Transaction::bind(const std::string &name, BoundMemory memory) {
+void Transaction::bind(const std::string &name, const BoundMemory &memory) {
   const format::BufferId id{static_cast<std::uint32_t>(state_.find(name))};
   const format::Buffer &buffer = state_.contents()[id];
   const std::string who = "the memory bound to buffer " + name;
@@ -77,7 +77,7 @@ void Transaction::bind(const std::string &name, BoundMemory memory) {
   Placement placement;
   placement.buffer = id;
   placement.memory.view = state_.buffers[id.index].view;
-  placement.memory.owner = std::move(memory.owner);
+  placement.memory.owner = memory.owner; // the caller's goes when the lock is gone
   placement.memory.capacity = memory.bytes;
   placement.memory.bound = true;
   placement.memory.writable = memory.writable;

@@ -29,7 +29,7 @@ public:
     assignments_.push_back(state_.parameters.assignment(param, value));
   }
   /// Error{Usage} where this memory cannot be this buffer's.
-  void bind(const std::string &buffer, BoundMemory memory);
+  void bind(const std::string &buffer, const BoundMemory &memory);
 
   /// After an error nothing has changed. Then comes begin().
   UpdateReport commit();

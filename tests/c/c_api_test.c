@@ -50,6 +50,19 @@ static int told(void *user, const cgrt_argument *arguments, size_t count) {
   return to->answer;
 }
 
+static void count_up(void *user) {
+  ++*(int *)user;
+}
+
+/* A fault of the kernel sneaky, which writes v although it declares it `in`. */
+static void found(void *user, const cgrt_effect_fault *fault) {
+  ++*(int *)user;
+  CHECK(fault->kind == CGRT_WROTE_IN);
+  CHECK(strcmp(fault->kernel, "sneaky") == 0 && strcmp(fault->parameter, "v") == 0);
+  CHECK(strcmp(fault->buffer, "x") == 0 && fault->rank == 1 && fault->element[0] == 0);
+  CHECK(strstr(fault->file, "c_api.cgraph") != NULL && fault->line != 0);
+}
+
 static cgrt_param integer(const char *name, int64_t value) {
   cgrt_param param = {name, CGRT_KIND_I64, {0}};
   param.value.i64 = value;
@@ -70,7 +83,7 @@ static void test_program(const cgrt_program *program) {
   CHECK(cgrt_program_buffer_count(program) >= 4);
   OK(cgrt_program_buffer(program, 0, &buffer));
   CHECK(strcmp(buffer.name, "hx") == 0 && buffer.space == CGRT_HOST && buffer.access == CGRT_IN);
-  CHECK(cgrt_program_graph_count(program) == 3);
+  CHECK(cgrt_program_graph_count(program) == 5);
   OK(cgrt_program_graph(program, 0, &graph));
   CHECK(strcmp(graph.name, "main") == 0 && graph.nodes == 3 && graph.edges == 2);
 }
@@ -161,7 +174,7 @@ static void test_memory(cgrt_instance *instance, const cgrt_program *program,
   const cgrt_param n = integer("n", 2 * N);
   cgrt_instance *other = NULL;
   cgrt_executable *graph = NULL;
-  cgrt_memory memory = {"hx", CGRT_F32, NULL, 0};
+  cgrt_memory memory = {"hx", CGRT_F32, NULL, 0, 0, NULL, NULL};
   double took = -1;
   void *hy = NULL;
   int i;
@@ -187,6 +200,66 @@ static void test_memory(cgrt_instance *instance, const cgrt_program *program,
   FAILS(cgrt_executable_launch(graph), CGRT_USAGE, "buffer hx has no memory");
   cgrt_executable_destroy(graph);
   cgrt_instance_destroy(other);
+}
+
+static void test_lists(const cgrt_program *program) {
+  cgrt_function_info function;
+  cgrt_kernel_info kernel;
+  cgrt_event_info event;
+  CHECK(cgrt_program_function_count(program) == 2);
+  OK(cgrt_program_function(program, 1, &function));
+  CHECK(strcmp(function.name, "work") == 0 && function.is_captured == 1);
+  CHECK(function.parameter_count == 1 && strcmp(function.parameters[0], "v") == 0);
+  CHECK(cgrt_program_external_kernel_count(program) == 1);
+  OK(cgrt_program_external_kernel(program, 0, &kernel));
+  CHECK(strcmp(kernel.name, "theirs") == 0 && kernel.parameter_count == 2);
+  CHECK(strcmp(kernel.parameters[1], "v") == 0);
+  CHECK(cgrt_program_event_count(program) == 3);
+  OK(cgrt_program_event(program, 0, &event));
+  CHECK(strcmp(event.name, "begun") == 0 && event.is_external == 0);
+  FAILS(cgrt_program_event(program, 3, &event), CGRT_USAGE, "there are 3 of them");
+  CHECK(cgrt_program_function_count(NULL) == 0);
+}
+
+/* Memory is let go once, when it is replaced, and not at all by an update that fails. */
+static void test_owners(cgrt_instance *instance, const cgrt_program *program,
+                        const cgrt_device *device) {
+  const cgrt_param n = integer("n", 2 * N); /* as the instance has it by now */
+  cgrt_instance *other = NULL;
+  cgrt_memory memory = {"hx", CGRT_F32, NULL, 0, 1, count_up, NULL};
+  int released = 0;
+  memory.user = &released;
+  OK(cgrt_instance_create(program, device, &n, 1, &other));
+  OK(cgrt_instance_host(other, "hx", &memory.data, &memory.bytes));
+  memory.buffer = "hy"; /* which the program writes */
+  FAILS(cgrt_instance_update(instance, NULL, 0, &memory, 1, NULL), CGRT_USAGE, "is const");
+  CHECK(released == 0);
+  memory.buffer = "hx";
+  OK(cgrt_instance_update(instance, NULL, 0, &memory, 1, NULL));
+  CHECK(released == 0);
+  OK(cgrt_instance_unbind(instance, "hx"));
+  CHECK(released == 1);
+  cgrt_instance_destroy(other);
+}
+
+static void test_effects(cgrt_instance *instance) {
+  uint64_t launches = 0;
+  int faults = 0;
+  FAILS(cgrt_instance_check_effects(instance, "wrong", NULL, NULL, NULL), CGRT_USAGE,
+        "the function is null");
+  OK(cgrt_instance_check_effects(instance, "wrong", found, &faults, &launches));
+  CHECK(faults == 1 && launches == 1);
+}
+
+static void test_reason(cgrt_instance *instance, heard *ears) {
+  const cgrt_param n = integer("n", N - 1);
+  cgrt_executable *graph = NULL;
+  cgrt_update_report report;
+  OK(cgrt_instance_bind_callback(instance, "told", told, ears));
+  OK(cgrt_instance_executable(instance, NULL, &graph));
+  OK(cgrt_instance_update(instance, &n, 1, NULL, 0, &report));
+  CHECK(report.kind == CGRT_UPDATE_REBUILT && strstr(report.reason, "told") != NULL);
+  cgrt_executable_destroy(graph);
 }
 
 static void test_loops(cgrt_instance *instance) {
@@ -227,6 +300,10 @@ int main(int argc, char **argv) {
   test_runs(instance, &ears);
   test_memory(instance, program, device);
   test_loops(instance);
+  test_lists(program);
+  test_owners(instance, program, device);
+  test_effects(instance);
+  test_reason(instance, &ears);
   cgrt_program_destroy(program); /* the instance keeps what it needs */
   cgrt_device_destroy(device);
   cgrt_instance_destroy(instance);

@@ -198,6 +198,40 @@ TEST_P(MemoryBindingTest, WhatNothingUsesGoesWithoutAWait) {
   EXPECT_TRUE(before.expired());
 }
 
+/// The owner of memory that is refused goes when the instance can be asked again.
+TEST_P(MemoryBindingTest, AnOwnerThatIsRefusedMayAskTheInstance) {
+  cgrt::Instance instance(compile_text(doubling), place());
+  const Array<std::int32_t> few(device(), {1, 2});
+  int asked = 0;
+  const auto owner = [&] {
+    return std::shared_ptr<void>(&asked, [&](void *) {
+      static_cast<void>(instance.buffer("x"));
+      ++asked;
+    });
+  };
+  EXPECT_THAT(message_of(ErrorCode::Usage,
+                         [&] {
+                           instance.bind("x", {span_of(few, 2), owner()});
+                         }),
+              HasSubstr("needs 16"));
+  EXPECT_EQ(asked, 1);
+  EXPECT_THAT(message_of(ErrorCode::Usage,
+                         [&] {
+                           instance.update({{}, {{"x", {span_of(few, 2), owner()}}}});
+                         }),
+              HasSubstr("needs 16"));
+  EXPECT_EQ(asked, 2);
+}
+
+TEST_P(MemoryBindingTest, SpansOfFixedExtentAreTaken) {
+  cgrt::Instance instance(compile_text(doubling), place());
+  const Array<std::int32_t> numbers(device(), {1, 2, 3, 4});
+  instance.bind("x", std::span<std::int32_t, 4>(span_of(numbers, 4)));
+  cgrt::Executable graph = instance.executable();
+  run(graph);
+  EXPECT_EQ(read_words(instance, "y"), (std::vector<std::uint32_t>{2, 4, 6, 8}));
+}
+
 TEST_P(MemoryBindingTest, FillsAndCopiesReachIt) {
   cgrt::Instance instance(compile_text(R"(
     host inout h: i32[6]; device inout x: i32[6];

@@ -160,4 +160,29 @@ TEST_P(PipelineTest, WhatWasMovedFromIsHarmless) {
   EXPECT_EQ(moved_graph.node_count(), graph.node_count());
 }
 
+TEST_P(PipelineTest, MovingAProgramOrADeviceCopiesIt) {
+  cgrt::Program program = compile_text(saxpy_text);
+  cgrt::Device device = place();
+  const cgrt::Program other = std::move(program);   // NOLINT(performance-move-const-arg)
+  const cgrt::Device elsewhere = std::move(device); // NOLINT(performance-move-const-arg)
+  EXPECT_EQ(program.params().size(), other.params().size());
+  EXPECT_EQ(device.name(), elsewhere.name());
+  EXPECT_EQ(cgrt::Instance(program, device, {{"n", 4}}).buffer("hx").bytes, 16U);
+}
+
+TEST_P(PipelineTest, ParamsTakeNumbersOfAnyType) {
+  cgrt::Instance instance(compile_text(saxpy_text), place(), {{"n", 4U}});
+  const auto n = [&] { return std::get<std::int64_t>(instance.param("n")); };
+  EXPECT_EQ(n(), 4);
+  instance.set("n", 5U);
+  EXPECT_EQ(n(), 5);
+  instance.set("n", static_cast<signed char>(6));
+  EXPECT_EQ(n(), 6);
+  instance.set({{"n", 7UL}, {"a", 0.5F}});
+  EXPECT_EQ(n(), 7);
+  EXPECT_EQ(std::get<double>(instance.param("a")), 0.5);
+  EXPECT_THROW(instance.set("n", ~0ULL), cgrt::Error);
+  EXPECT_EQ(n(), 7);
+}
+
 } // namespace conformance

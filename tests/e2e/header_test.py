@@ -70,12 +70,26 @@ MISTAKES = {
     "an unknown buffer": "g.hz();",
     "what is read is not written": "g.hy()[0] = 1;",
     "another element type": "std::span<double> x = g.hx();",
+    "a float for an integer in the constructor": "TwoWordsMain h(cgrt::Device::host(), {.n = 2.5});",
+    "a float for an integer with a default": "TwoWordsMain h(cgrt::Device::host(), {.n = 1, .class_ = 1.0});",
+    "a number for a bool in the constructor": "TwoWordsMain h(cgrt::Device::host(), {.n = 1, .flag = 1});",
     "a required param is left out": "TwoWordsMain h(cgrt::Device::host(), {.scale = 1.0F});",
     "no params at all": "TwoWordsMain h(cgrt::Device::host());",
     "a callback of another type": "g.bind_told([](double) {});",
     "memory of another type": "std::vector<int> v(4); g.bind_hx(v);",
     "const memory for what is written": "const std::vector<float> v(4); g.bind_hy(v);",
 }
+
+
+# What docs/embedding.md's snippets stand in.
+SURROUNDINGS = """
+#include "saxpy.cgraph.h"
+#include <numeric>
+using cudaStream_t = CUstream_st *;
+void snippet([[maybe_unused]] cgrt::Instance &instance, [[maybe_unused]] float *pinned,
+             [[maybe_unused]] std::span<float> span, [[maybe_unused]] std::shared_ptr<void> owner,
+             [[maybe_unused]] const void *kernel) {
+"""
 
 
 class HeaderTest(harness.ToolTest):
@@ -108,11 +122,64 @@ class HeaderTest(harness.ToolTest):
                 said = self.compile(source, "-fsyntax-only", status=1).stderr
                 self.assertRegex(said, r"bad.cpp:3:\d+: error|bad.cpp:3:.*required from")
 
+    def test_numbers_that_do_not_fit_are_refused(self):
+        self.header(self.write("p.cgraph", "param n: i32; graph main { }"))
+        self.compile(self.write("main.cpp", """
+          #include "p.cgraph.h"
+          #include <cstdio>
+          template <typename Call> void tell(Call call) {
+            try { call(); } catch (const cgrt::Error &error) { std::puts(error.what()); } }
+          int main() {
+            constexpr long long large = 1LL << 40;
+            PMain g(cgrt::Device::host(), {.n = 1U});
+            tell([&] { PMain(cgrt::Device::host(), {.n = large}); });
+            tell([&] { g.n(large); });
+            std::printf("%d\\n", g.n());
+          }"""), *LIBRARIES, "-o", "main")  # fmt: skip
+        first, second, n = self.run_tool(self.path("main")).stdout.splitlines()
+        self.assertIn("1099511627776", first)
+        self.assertIn("1099511627776", second)
+        self.assertEqual(n, "1")
+
+    def test_names_that_would_clash_get_other_ones(self):
+        """Each of these makes two members or classes of one name, or hides what the header needs."""
+        source = self.write("clash.cgraph", """
+          param instance_: i32 = 1; param Value: i32 = 2; param CUstream_st: i32 = 3;
+          param launch: i32 = 4; param launch_: i32 = 5; param given: i32 = 6;
+          param std: i32 = 7; param cgrt: i32 = 8; param ClashMain: i32 = 9; param x: i32 = 10;
+          host inout h: i32[4]; host inout bind_h: i32[4]; host in Params: i32[4];
+          host inout event_e: i32[4];
+          callback work_host(n: i32);
+          captured work(n: i32);
+          graph main { @external event e; record e; work_host(x); }
+          graph params { work(x); } graph a_b { } graph aB { } graph foo_bar { } graph fooBar { }
+        """)  # fmt: skip
+        text = pathlib.Path(self.path(self.header(source))).read_text()
+        classes = re.findall(r"^class (\w+)", text, re.M)
+        self.assertEqual(len(set(classes)), 7, classes)
+        self.compile(self.write("main.cpp", """
+          #include "clash.cgraph.h"
+          #include <cstdio>
+          int main() {
+            ClashMain g(cgrt::Device::host(), {.launch_ = 40, .launch__ = 50});
+            std::printf("%d %d %d\\n", g.launch_(), g.launch__(), g.instance__());
+          }"""), *LIBRARIES, "-o", "main")  # fmt: skip
+        self.assertEqual(self.run_tool(self.path("main")).stdout, "40 50 1\n")
+
     def test_headers_of_all_examples_compile(self):
         text = ""
         for source in sorted(harness.EXAMPLES.glob("*.cgraph")):
             text += f'#include "{self.header(source)}"\n'
         self.compile(self.write("all.cpp", text), "-fsyntax-only")
+
+    def test_the_snippets_of_the_documentation_compile(self):
+        self.header(harness.EXAMPLES / "saxpy.cgraph")
+        snippets = harness.blocks(harness.SOURCE / "docs/embedding.md", "cpp")
+        self.assertGreaterEqual(len(snippets), 3)
+        for number, snippet in enumerate(snippets):
+            with self.subTest(snippet=number):
+                source = self.write("snippet.cpp", f"{SURROUNDINGS}{snippet.replace('…', '')}}}\n")
+                self.compile(source, "-fsyntax-only", "-Wno-unused-parameter")
 
     def test_the_bundle_inside_is_the_bundle(self):
         source = harness.EXAMPLES / "saxpy.cgraph"

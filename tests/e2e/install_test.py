@@ -208,15 +208,59 @@ graph main { fill r <- ones.ONE; }
             self.assertEqual(done.stdout, f"# r i32[{n}]\n" + "1\n" * n)
 
     def test_wrong_calls(self):
+        self.write("a#b.cgraph", "graph main { }")
         for call, message in {
             "cgrt_add_graph(app saxpy.cgraph FROM x)": "cannot use 'FROM;x'",
             "cgrt_add_graph(app saxpy.cgraph NAME)": "cannot use 'NAME'",
             "cgrt_add_graph(nobody saxpy.cgraph)": "there is no target 'nobody'",
             "cgrt_add_graph(app none.cgraph)": "there is no file",
+            "cgrt_add_graph(app a#b.cgraph)": "has one of $ # ; \\ in its name",
             "cgrt_add_graph(app saxpy.cgraph)\ncgrt_add_graph(app saxpy.cgraph ARCH sm_80)": "another NAME",
         }.items():
             with self.subTest(call=call):
                 self.assertIn(message, self.add_graph(call, status=1).stderr)
+
+
+class CTest(OutsideTest):
+    """A project in C, with the shared library."""
+
+    PROGRAM = """
+#include <cgrt/cgrt_c.h>
+#include <stdio.h>
+
+int main(void) {
+  cgrt_program *program = NULL;
+  if (cgrt_program_from_file("saxpy.cgb", &program) != CGRT_OK) {
+    fprintf(stderr, "%s\\n", cgrt_last_error());
+    return 1;
+  }
+  cgrt_param_info param;
+  cgrt_program_param(program, 0, &param);
+  printf("%s\\n", param.name);
+  cgrt_program_destroy(program);
+  return 0;
+}
+"""
+
+    def test_find_package(self):
+        text = self.cmake.replace("LANGUAGES CXX", "LANGUAGES C CXX").replace("main.cpp", "main.c")
+        self.write("CMakeLists.txt", text.replace("cgrt::runtime", "cgrt::c"))
+        self.write("main.c", self.PROGRAM)
+        self.configure()
+        self.build()
+        self.assertEqual(self.run_app(), "n\n")
+
+    @unittest.skipIf(FLAGS, "a sanitizer comes with the compiler that it is of")
+    @unittest.skipIf(shutil.which("pkg-config") is None, "pkg-config is not here")
+    def test_pkg_config(self):
+        self.write("main.c", self.PROGRAM)
+        path = f"{self.prefix}/lib/pkgconfig"
+        self.run_tool(
+            "sh", "-ec", f"{self.prefix}/bin/cgc saxpy.cgraph --target=host\n"
+            f"cc main.c $(PKG_CONFIG_PATH='{path}' pkg-config --cflags --libs cgrt_c) -o app",
+        )  # fmt: skip
+        done = self.run_tool("sh", "-c", f"LD_LIBRARY_PATH={self.prefix}/lib ./app")
+        self.assertEqual(done.stdout, "n\n")
 
 
 class CompilerTest(OutsideTest):

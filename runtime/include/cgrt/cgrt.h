@@ -16,10 +16,11 @@
 // Memory of buffers is yours to guard. Callbacks run on threads of their own and may not call cgrt.
 // Ownership: Program, Device and Executable are cheap handles that keep what they need alive;
 // Instance owns its memory, and spans into it live until an update resizes or binds the buffer.
-// What is asked of an Instance or Executable that was moved from is Error{Usage}. CUDA: the
-// caller's current device, last error and streams stay what they were. Cost: loading a program,
-// making an instance or an executable takes milliseconds; a launch what cudaGraphLaunch takes; an
-// update what cudaGraphExecNodeSetParams takes for each node that changes.
+// What is asked of an Instance or Executable that was moved from is Error{Usage}; moving a Program
+// or a Device copies it. CUDA: the caller's current device, last error and streams stay what they
+// were. Cost: loading a program, making an instance or an executable takes milliseconds; a launch
+// what cudaGraphLaunch takes; an update what cudaGraphExecNodeSetParams takes for each node that
+// changes.
 #pragma once
 
 #include <cgrt/callable.h>
@@ -97,6 +98,9 @@ public:
   static Program from_file(const std::string &path);
   /// `name` is what errors call the bundle. The bytes are not needed afterwards.
   static Program from_bytes(std::span<const std::byte> bytes, const std::string &name = "bundle");
+  Program(const Program &) = default; // there is no other move: none is ever without contents
+  Program &operator=(const Program &) = default;
+  ~Program() = default;
 
   std::vector<ParamInfo> params() const;
   std::vector<BufferInfo> buffers() const;
@@ -127,6 +131,9 @@ public:
   static Device cuda(int ordinal = 0);
   /// The first CUDA device, or the host device; `why_host` then receives the reason.
   static Device automatic(const HostOptions &options = {}, std::string *why_host = nullptr);
+  Device(const Device &) = default; // as of Program
+  Device &operator=(const Device &) = default;
+  ~Device() = default;
 
   /// "host" or "cuda:0 NVIDIA H200".
   std::string name() const;
@@ -214,8 +221,8 @@ std::string_view spelling(UpdateKind kind);
 struct BoundMemory {
   BoundMemory() = default;
   /// `owner` is kept as long as the memory may be used; without one the caller sees to that.
-  template <typename T>
-  BoundMemory(std::span<T> elements, std::shared_ptr<void> keep = {}) // NOLINT: it is that
+  template <typename T, std::size_t extent>
+  BoundMemory(std::span<T, extent> elements, std::shared_ptr<void> keep = {}) // NOLINT: it is that
       : type(scalar_type_of<std::remove_const_t<T>>()), writable(!std::is_const_v<T>),
         data(reinterpret_cast<std::byte *>(const_cast<std::remove_const_t<T> *>(elements.data()))),
         bytes(elements.size_bytes()), owner(std::move(keep)) {}
@@ -243,9 +250,10 @@ public:
   /// The same on a stream of the caller's, a cudaStream_t, which must outlive the next launch in
   /// order or wait; null: on one of the instance's own.
   void launch(CUstream_st *stream, Order order = Order::AfterEarlier);
-  /// Returns when all launches of the instance so far are done, and throws what went wrong in them.
-  /// Error{Stopped} names the loops that ended before their conditions did, Error{Callback} carries
-  /// the message of the first callback that threw; everything else has run.
+  /// Returns when all launches of the instance so far are done, and throws what went wrong in those
+  /// of this executable. Error{Stopped} names the loops that ended before their conditions did,
+  /// with their `max` as it is now; Error{Callback} carries the message of the first callback that
+  /// threw; everything else has run.
   void wait();
 
   /// Asks the loops of a `@cancellable` graph to end at their next check, in all launches up to the
@@ -302,7 +310,7 @@ public:
   /// For one.
   UpdateReport set(std::string_view param, const Scalar &value);
   /// Puts memory of the caller's in a buffer's place.
-  UpdateReport bind(const std::string &buffer, BoundMemory memory);
+  UpdateReport bind(const std::string &buffer, const BoundMemory &memory);
   /// Takes it away again: graphs that use the buffer are not launched until it is bound. Launches
   /// in flight still use the memory.
   void unbind(const std::string &buffer);
@@ -359,7 +367,8 @@ public:
   /// Builds and instantiates one of the program's graphs. Error{InvalidValue}: a geometry, range or
   /// argument is not legal with this instance's params. Error{Usage}: a function, an external
   /// kernel or an event that the graph uses has not been bound. Error{Device}: a captured function
-  /// threw, or does what no capture allows.
+  /// threw, or does what no capture allows. Executables of one graph share what its loops report
+  /// and the wish to stop: the first wait() hears of it.
   Executable executable(const std::string &graph = "main");
 
   /// Runs a graph once, its nodes one at a time in program order, and looks at what its kernels do

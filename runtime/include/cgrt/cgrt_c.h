@@ -1,7 +1,5 @@
 /* The C interface of cgrt, for C, Python's ctypes, Rust and whoever calls C. What it does is what
  * <cgrt/cgrt.h> does, which documents what that means, what it costs and which threads may call it.
- * Only there: lists of functions, external kernels and events, owners of bound memory and const
- * memory, why an executable was made anew, and the check of effects.
  *
  *   cgrt_program *program = NULL;
  *   if (cgrt_program_from_file("saxpy.cgb", &program) != CGRT_OK) {
@@ -105,6 +103,25 @@ typedef struct cgrt_graph_info {
   size_t edges;
 } cgrt_graph_info;
 
+/* A callback or captured function; its parameters by name, in order. */
+typedef struct cgrt_function_info {
+  const char *name;
+  int is_captured;
+  const char *const *parameters;
+  size_t parameter_count;
+} cgrt_function_info;
+
+typedef struct cgrt_kernel_info {
+  const char *name;
+  const char *const *parameters;
+  size_t parameter_count;
+} cgrt_kernel_info;
+
+typedef struct cgrt_event_info {
+  const char *name;
+  int is_external; /* else a timing event */
+} cgrt_event_info;
+
 /* The number of each, and what the one at `index`, below that number, is. */
 size_t cgrt_program_param_count(const cgrt_program *program);
 cgrt_status cgrt_program_param(const cgrt_program *program, size_t index, cgrt_param_info *info);
@@ -112,6 +129,14 @@ size_t cgrt_program_buffer_count(const cgrt_program *program);
 cgrt_status cgrt_program_buffer(const cgrt_program *program, size_t index, cgrt_buffer_info *info);
 size_t cgrt_program_graph_count(const cgrt_program *program);
 cgrt_status cgrt_program_graph(const cgrt_program *program, size_t index, cgrt_graph_info *info);
+size_t cgrt_program_function_count(const cgrt_program *program);
+cgrt_status cgrt_program_function(const cgrt_program *program, size_t index,
+                                  cgrt_function_info *info);
+size_t cgrt_program_external_kernel_count(const cgrt_program *program);
+cgrt_status cgrt_program_external_kernel(const cgrt_program *program, size_t index,
+                                         cgrt_kernel_info *info);
+size_t cgrt_program_event_count(const cgrt_program *program);
+cgrt_status cgrt_program_event(const cgrt_program *program, size_t index, cgrt_event_info *info);
 
 /* ---- devices ---- */
 
@@ -152,13 +177,19 @@ cgrt_status cgrt_instance_create(const cgrt_program *program, const cgrt_device 
 /* Waits for its launches where no executable is left. */
 void cgrt_instance_destroy(cgrt_instance *instance);
 
+/* Called once, when no launch uses the memory any more, from whatever call or thread finds that. */
+typedef void (*cgrt_release)(void *user);
+
 /* Memory of the caller's for a buffer; it outlives its use, until it is replaced or unbound and the
  * launches so far have been waited for. On a GPU memory for a `host` buffer is pinned. */
 typedef struct cgrt_memory {
   const char *buffer;
   cgrt_type type;
-  void *data;   /* a device address for a `device` buffer */
-  size_t bytes; /* at least the buffer's */
+  void *data;           /* a device address for a `device` buffer */
+  size_t bytes;         /* at least the buffer's */
+  int is_const;         /* not 0: the program must not write it */
+  cgrt_release release; /* may be null; not called for an update that fails */
+  void *user;           /* handed to `release` */
 } cgrt_memory;
 
 typedef enum cgrt_update_kind {
@@ -169,8 +200,9 @@ typedef enum cgrt_update_kind {
 
 typedef struct cgrt_update_report {
   cgrt_update_kind kind;
-  size_t nodes;   /* changed in place */
-  size_t rebuilt; /* executables made anew */
+  size_t nodes;       /* changed in place */
+  size_t rebuilt;     /* executables made anew */
+  const char *reason; /* why the first of these was; valid until the thread's next update */
 } cgrt_update_report;
 
 /* All of it or, after an error, nothing. `report` may be null. */
@@ -241,6 +273,37 @@ cgrt_status cgrt_instance_bind_host(cgrt_instance *instance, const char *name,
                                     cgrt_host_function function, void *user);
 /* A cudaEvent_t for an `@external` event. */
 cgrt_status cgrt_instance_bind_event(cgrt_instance *instance, const char *name, void *event);
+
+/* What a kernel did to memory that its parameters do not declare (cgrt::EffectFault). */
+typedef enum cgrt_effect_kind {
+  CGRT_WROTE_IN = 0,
+  CGRT_WROTE_OTHER = 1,
+  CGRT_LEFT_OUT = 2,
+  CGRT_READ_OUT = 3
+} cgrt_effect_kind;
+
+typedef struct cgrt_effect_fault {
+  cgrt_effect_kind kind;
+  const char *kernel;
+  const char *parameter;
+  const char *buffer;
+  const int64_t *element; /* of the buffer, the first that shows it */
+  size_t rank;
+  uint64_t elements; /* how many show it */
+  const char *message;
+  const char *file; /* of the launch */
+  uint32_t line;
+  uint32_t column;
+} cgrt_effect_fault;
+
+/* The fault's strings are valid during the call. */
+typedef void (*cgrt_effect_function)(void *user, const cgrt_effect_fault *fault);
+
+/* Runs a graph, null for "main", once and reports each fault; `launches` of kernels were checked.
+ * CGRT_STOPPED, behind the reports, where a loop ended before its condition did. */
+cgrt_status cgrt_instance_check_effects(cgrt_instance *instance, const char *graph,
+                                        cgrt_effect_function function, void *user,
+                                        uint64_t *launches);
 
 /* ---- executables ---- */
 

@@ -6,6 +6,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
+#include <optional>
 #include <span>
 #include <string>
 #include <type_traits>
@@ -14,24 +15,26 @@
 
 namespace cgrt {
 
+/// What a param of type T takes: no bool for a number or the other way round, no float for an
+/// integer. Whether the number fits is checked with the other params.
+template <typename Value, typename T>
+concept ParamValue = std::is_arithmetic_v<Value> && std::is_same_v<Value, bool>
+== std::is_same_v<T, bool> && (std::is_floating_point_v<T> || !std::is_floating_point_v<Value>);
+
 /// A param without a default: it cannot be left out.
 template <typename T> struct Required {
-  Required(T given) : value(given) {} // NOLINT: it is the value
+  template <ParamValue<T> Value> Required(Value given) : value(given) {} // NOLINT: it is the value
 
-  T value;
+  Scalar value;
 };
 
-template <typename T> Scalar scalar_from(T value) {
-  if constexpr (std::is_same_v<T, bool>) {
-    return value;
-  } else if constexpr (std::is_floating_point_v<T>) {
-    return static_cast<double>(value);
-  } else if constexpr (std::is_signed_v<T>) {
-    return static_cast<std::int64_t>(value);
-  } else {
-    return static_cast<std::uint64_t>(value);
-  }
-}
+/// A param that has a default.
+template <typename T> struct Optional {
+  Optional() = default;
+  template <ParamValue<T> Value> Optional(Value given) : value(given) {} // NOLINT: it is the value
+
+  std::optional<Scalar> value;
+};
 
 template <typename T> T scalar_to(const Scalar &scalar) {
   return std::visit([](auto value) { return static_cast<T>(value); }, scalar);

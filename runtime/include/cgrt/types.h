@@ -6,6 +6,7 @@
 #include <stdexcept>
 #include <string>
 #include <string_view>
+#include <type_traits>
 #include <variant>
 
 namespace cgrt {
@@ -33,8 +34,26 @@ enum class MemorySpace : std::uint8_t { Host, Device };
 /// What the caller does with a buffer: nothing, fills it, reads it, or both.
 enum class CallerAccess : std::uint8_t { Private, In, Out, InOut };
 
-/// A host scalar, as handed to and from the API.
-using Scalar = std::variant<bool, std::int64_t, std::uint64_t, double>;
+/// A host scalar, as handed to and from the API. Any arithmetic value makes one.
+struct Scalar : std::variant<bool, std::int64_t, std::uint64_t, double> {
+  Scalar() = default;
+  template <typename T>
+  requires std::is_arithmetic_v<T> Scalar(T value)
+      : variant(widened(value)) {} // NOLINT: it is the value
+
+private:
+  template <typename T> static auto widened(T value) {
+    if constexpr (std::is_same_v<T, bool>) {
+      return value;
+    } else if constexpr (std::is_floating_point_v<T>) {
+      return static_cast<double>(value);
+    } else if constexpr (std::is_signed_v<T>) {
+      return static_cast<std::int64_t>(value);
+    } else {
+      return static_cast<std::uint64_t>(value);
+    }
+  }
+};
 
 /// What went wrong, in the classes a program can act on. The tools' exit codes follow them.
 enum class ErrorCode : std::uint8_t {
