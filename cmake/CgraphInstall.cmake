@@ -22,7 +22,7 @@ install(FILES ${PROJECT_SOURCE_DIR}/LICENSE ${PROJECT_SOURCE_DIR}/NOTICE
 
 # The compiler library. Its parts keep their file names; only cgrt::compiler is for users.
 set_target_properties(cgc_compiler PROPERTIES EXPORT_NAME compiler)
-install(TARGETS cgc_compiler cgc_generated_parser stdlib_kernels cgraph_llvm_support
+install(TARGETS cgc_compiler cgrt_encode cgc_generated_parser stdlib_kernels cgraph_llvm_support
   EXPORT cgrtCompilerTargets
   ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR}/cgrt
   INCLUDES DESTINATION ${CMAKE_INSTALL_INCLUDEDIR})

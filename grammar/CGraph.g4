@@ -44,7 +44,10 @@ typeParameter : name (':' scalarType (',' scalarType)*)? ;
 
 parameters : '(' (parameter (',' parameter)*)? ')' ;
 
-parameter : name ':' (access=(IN | OUT | INOUT) elementType shape | elementType) ;
+parameter
+  : name ':'
+    (access=(IN | OUT | INOUT) elementType shape | launch=(TAIL | DETACH | SIBLING) GRAPH | elementType)
+  ;
 
 elementType : scalarType | name ;
 
@@ -86,6 +89,8 @@ action
   | onStatement
   | recordStatement
   | waitStatement
+  | startStatement
+  | updateStatement
   | scopeStatement
   | bufferDeclaration
   | constDeclaration
@@ -132,6 +137,12 @@ onStatement : ON reference block (after ';')? ;
 recordStatement : RECORD reference after? ';' ;
 
 waitStatement : WAIT reference after? ';' ;
+
+// Starts a graph, or `self`, from the device.
+startStatement : kind=(TAIL | DETACH | SIBLING) qualifiedName (WHEN condition)? after? ';' ;
+
+// Changes an @updatable launch: `grid(L) = (gx, gy);`, `enable(L) = c;`, `arg(L, p) = e;`
+updateStatement : what=(GRID | IDENTIFIER) '(' name (',' name)? ')' '=' extents after? ';' ;
 
 scopeStatement : block (after ';')? ;
 

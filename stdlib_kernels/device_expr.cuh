@@ -189,4 +189,12 @@ __device__ inline long long index(long long value, long long extent, const char 
   return value;
 }
 
+/// Changes a launch's grid; with nothing in it the launch is off until it gets another one.
+template <typename Node> __device__ inline auto set_grid(Node node, bool nothing, dim3 grid) {
+  auto error = cudaGraphKernelNodeSetEnabled(node, !nothing);
+  if (!nothing && error == 0)
+    error = cudaGraphKernelNodeSetGridDim(node, grid);
+  return error;
+}
+
 } // namespace cg_expr

@@ -23,6 +23,7 @@ using cgrt::MemorySpace;
 using cgrt::ScalarType;
 using cgrt::format::CallableKind;
 using cgrt::format::ExprOp;
+using cgrt::format::LaunchKind;
 using cgrt::format::Mode;
 using cgrt::format::Value;
 
@@ -123,8 +124,9 @@ struct TypeParameter {
 struct Parameter {
   Name name;
   ScalarType type = ScalarType::I32;
-  std::optional<Name> type_name; ///< stands in the place of `type`: a type parameter
-  std::optional<Mode> mode;      ///< none: a scalar
+  std::optional<Name> type_name;    ///< stands in the place of `type`: a type parameter
+  std::optional<Mode> mode;         ///< none: a scalar, or a graph
+  std::optional<LaunchKind> launch; ///< a graph that a kernel launches in this way
   std::vector<ExprRef> shape;
 };
 
@@ -272,6 +274,21 @@ struct WaitStatement {
   ExprRef event; ///< likewise
 };
 
+/// `tail g when (…);`, `detach g;`, `sibling g;`
+struct StartStatement {
+  LaunchKind kind = LaunchKind::Tail;
+  ExprRef target;    ///< a Name; `self` is the graph that the statement is in
+  ExprRef condition; ///< none: in any case
+};
+
+/// `grid(L) = (gx, gy, gz);`, `enable(L) = c;`, `arg(L, p) = e;`
+struct UpdateStatement {
+  Name what; ///< grid, enable or arg
+  Name label;
+  std::optional<Name> parameter;
+  std::vector<ExprRef> values;
+};
+
 struct ScopeStatement {
   Block body;
 };
@@ -290,8 +307,8 @@ struct ConstStatement {
 struct Statement {
   std::variant<CopyStatement, FillStatement, LaunchStatement, AssignStatement, ForStatement,
                IfStatement, LoopStatement, RepeatStatement, SwitchStatement, SyncStatement,
-               HandleStatement, OnStatement, RecordStatement, WaitStatement, ScopeStatement,
-               BufferStatement, ConstStatement>
+               HandleStatement, OnStatement, RecordStatement, WaitStatement, StartStatement,
+               UpdateStatement, ScopeStatement, BufferStatement, ConstStatement>
       action;
   SourceRange range; ///< without the body of a block
   std::optional<Name> label;
@@ -317,6 +334,9 @@ template <typename Visit> void for_each_block(const Statement &statement, Visit 
       },
       statement.action);
 }
+
+/// What names the graph itself where a graph is launched.
+inline constexpr std::string_view self_name = "self";
 
 struct Def {
   Name name;

@@ -165,7 +165,9 @@ private:
       if (parameter.mode) {
         out_ << cgrt::format::spelling(*parameter.mode) << " ";
       }
-      if (parameter.type_name) {
+      if (parameter.launch) {
+        out_ << cgrt::format::spelling(*parameter.launch) << " graph";
+      } else if (parameter.type_name) {
         out_ << view(*parameter.type_name);
       } else {
         out_ << cgrt::format::spelling(parameter.type);
@@ -318,6 +320,19 @@ private:
   void print_action(const OnStatement &placed) { out_ << "on " << text(placed.stream); }
   void print_action(const RecordStatement &recorded) { out_ << "record " << text(recorded.event); }
   void print_action(const WaitStatement &awaited) { out_ << "wait " << text(awaited.event); }
+  void print_action(const StartStatement &start) {
+    out_ << cgrt::format::spelling(start.kind) << " " << text(start.target);
+    if (start.condition.valid()) {
+      out_ << " when " << text(start.condition);
+    }
+  }
+  void print_action(const UpdateStatement &update) {
+    out_ << "update " << view(update.what) << "(" << view(update.label);
+    if (update.parameter) {
+      out_ << ", " << view(*update.parameter);
+    }
+    print_list(update.values, ") = (", ")");
+  }
   void print_action(const SyncStatement &) { out_ << "sync"; }
   void print_action(const ScopeStatement &) { out_ << "scope"; }
   void print_action(const BufferStatement &declared) {

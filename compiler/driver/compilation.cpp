@@ -12,6 +12,7 @@
 #include "kernels/included_files.h"
 #include "kernels/kernel_compiler.h"
 #include "parse/modules.h"
+#include "passes/launch_races.h"
 #include "passes/pass.h"
 #include "passes/races.h"
 #include "sema/sema.h"
@@ -110,7 +111,10 @@ private:
 
   /// The product, from the finished IR.
   CompileResult finish(Module &module) {
-    timer_.time("races", [&] { check_races(module, options_.verify_order, files_, diagnostics_); });
+    timer_.time("races", [&] {
+      check_races(module, options_.verify_order, files_, diagnostics_);
+      check_launch_races(module, diagnostics_);
+    });
     const KernelUnit unit = {files_, module.scopes, module.kernel_sources};
     const bool has_code = options_.emit == Emit::Bundle || options_.emit == Emit::Header;
     if (!has_code) {

@@ -81,7 +81,16 @@ private:
   }
   std::string detail(const NodeField &, KernelId) const { return ""; }
   std::string detail(const NodeField &, GraphId) const { return ""; }
-  std::string detail(const NodeField &, const Arguments &) const { return ""; }
+  /// What it launches.
+  std::string detail(const NodeField &, const Arguments &arguments) const {
+    std::string result;
+    for (const auto &argument : arguments) {
+      if (const auto *launch = std::get_if<cgrt::format::LaunchId>(&argument)) {
+        result += (result.empty() ? "" : ", ") + program_[*launch].text;
+      }
+    }
+    return result;
+  }
   std::string detail(const NodeField &, cgrt::format::EventId) const { return ""; }
   std::string detail(const NodeField &, cgrt::format::CallableId) const { return ""; }
   std::string detail(const NodeField &, ConditionId) const { return ""; }

@@ -140,6 +140,7 @@ GraphId StatementLowering::lower_body(const ast::Block &block, Frame &frame,
   body.prefix = target_->prefix;
   body.graph.explicit_order = target_->graph.explicit_order;
   body.is_body = true;
+  body.is_child = target_->is_child;
   Target *outer = target_;
   target_ = &body;
   lower_block(block, frame);
@@ -387,7 +388,7 @@ void StatementLowering::set_loop(DeviceCode &code, const Loop &loop, bool begins
   }
   const auto end_if = [&](const std::string &condition, LoopEnd why) {
     const std::string report =
-        code.pointer(signal(context_.program.reports, "reports", loop.condition.index),
+        code.pointer(signal(context_.program.reports, "loops.reports", loop.condition.index),
                      ScalarType::U32, true, true);
     code.line("if (" + go + " && " + condition + ") { " + go + " = false; " + report +
               "[0] = " + number(why) + "; }");
@@ -399,8 +400,8 @@ void StatementLowering::set_loop(DeviceCode &code, const Loop &loop, bool begins
     }
   }
   if (stop_) {
-    const std::string stop =
-        code.pointer(signal(context_.program.stops, "stops", *stop_), ScalarType::U32, true, false);
+    const std::string stop = code.pointer(signal(context_.program.stops, "loops.stops", *stop_),
+                                          ScalarType::U32, true, false);
     end_if("*static_cast<const volatile unsigned int *>(" + stop + ") != 0", LoopEnd::Stop);
   }
   code.line("cudaGraphSetConditional(" + handle + ", " + go + " ? 1u : 0u);");
@@ -444,12 +445,12 @@ Region StatementLowering::hidden(const std::string &name, ScalarType type) {
   return {id, {{context_.integer(0), one}}};
 }
 
-/// An element of Program::reports or Program::stops, which is there from its first use on.
+/// An element of Program::reports, stops or refusals, which is there from its first use on.
 Region StatementLowering::signal(BufferId &signals, std::string_view name, std::uint32_t index) {
   const ExprId one = context_.integer(1);
   if (!signals.valid()) {
     cgrt::format::Buffer buffer;
-    buffer.name = context_.buffer_names.add("loops." + std::string(name));
+    buffer.name = context_.buffer_names.add(std::string(name));
     buffer.type = ScalarType::U32;
     buffer.space = MemorySpace::Host;
     buffer.shape = {one}; // until finish_signals()
@@ -470,10 +471,12 @@ void StatementLowering::finish_signals() {
     }
   };
   if (stops_ != 0) { // also where no loop asks
-    static_cast<void>(signal(program.stops, "stops", 0));
+    static_cast<void>(signal(program.stops, "loops.stops", 0));
   }
   resize(program.reports, program.conditions.size());
   resize(program.stops, stops_);
+  resize(program.refusals, program.launches.size());
+  resize(program.update_refusals, program.updates.size());
 }
 
 } // namespace cgc

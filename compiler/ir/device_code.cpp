@@ -55,6 +55,14 @@ std::string DeviceCode::handle(ConditionId condition) {
   return add("h", {{}, ScalarType::U64, false, Mode::In}, condition);
 }
 
+std::string DeviceCode::graph(cgrt::format::LaunchId launch) {
+  return add("g", {{}, ScalarType::U64, false, Mode::In, true}, launch);
+}
+
+std::string DeviceCode::node(cgrt::format::UpdatableId node) {
+  return add("n", {{}, ScalarType::U64, false, Mode::In}, node);
+}
+
 KernelWork DeviceCode::finish(const std::string &name, const SourceRange &range,
                               KernelInstances &kernels, LoweringContext &context) const {
   const ExprId one = context.integer(1);

@@ -28,6 +28,8 @@ public:
   std::string pointer(const cgrt::format::Region &region, cgrt::ScalarType type, bool reads,
                       bool writes);
   std::string handle(cgrt::format::ConditionId condition);
+  std::string graph(cgrt::format::LaunchId launch);
+  std::string node(cgrt::format::UpdatableId node);
 
   /// A new local variable's name.
   std::string variable() { return "v" + std::to_string(variables_++); }

@@ -123,11 +123,13 @@ IrToken IrLexer::next() {
     });
     return token(IrTokenKind::Number, begin);
   }
-  if (c == '%' || c == '#' || c == '?') {
+  if (c == '%' || c == '#' || c == '?' || c == '!' || c == '^') {
     take_while(llvm::isDigit);
     return token(c == '%'   ? IrTokenKind::Expression
                  : c == '#' ? IrTokenKind::Node
-                            : IrTokenKind::Condition,
+                 : c == '?' ? IrTokenKind::Condition
+                 : c == '!' ? IrTokenKind::Launch
+                            : IrTokenKind::Updatable,
                  begin, 1);
   }
   if ((c == '=' || c == '<') && text_.substr(at_, 1) == "=") {

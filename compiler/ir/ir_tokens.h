@@ -19,13 +19,15 @@ enum class IrTokenKind : std::uint8_t {
   Expression, ///< `%12`
   Node,       ///< `#12`
   Condition,  ///< `?12`
+  Launch,     ///< `!12`
+  Updatable,  ///< `^12`
   Symbol,     ///< `= == <= : , ( ) [ ] { } @ +`
   Stray,      ///< anything else, and a string without end
 };
 
 struct IrToken {
   IrTokenKind kind = IrTokenKind::End;
-  std::string_view text; ///< without `%`, `#` and `?`; a string with its quotes
+  std::string_view text; ///< without `%`, `#`, `?`, `!` and `^`; a string with its quotes
   SourceRange range;
 
   bool is(IrTokenKind wanted, std::string_view wanted_text) const {

@@ -76,7 +76,7 @@ KernelId KernelInstances::add(const Symbol &symbol, const std::vector<ScalarType
   for (const ast::Parameter &parameter : declared.parameters) {
     kernel.params.push_back({std::string(parameter.name.text),
                              parameter_type(declared, parameter, types), parameter.mode.has_value(),
-                             parameter.mode.value_or(ast::Mode::In)});
+                             parameter.mode.value_or(ast::Mode::In), parameter.launch.has_value()});
   }
   const KernelId id{static_cast<std::uint32_t>(context_.program.kernels.size())};
   context_.program.kernels.push_back(std::move(kernel));
@@ -216,7 +216,8 @@ KernelId KernelInstances::device_code(const std::string &name,
   std::string key = text;
   for (const KernelParam &param : params) {
     key += std::string(cgrt::format::spelling(param.type)) +
-           (param.is_buffer ? std::string(spelling(param.mode)) : "") + ",";
+           (param.is_buffer ? std::string(spelling(param.mode)) : "") +
+           (param.is_graph ? "graph" : "") + ",";
   }
   const auto [place, added] = device_codes_.try_emplace(key);
   if (!added) {

@@ -140,7 +140,10 @@ bool LaunchLowering::lower_arguments(Launch &launch) {
   for (std::size_t i = 0; i < launch.statement.arguments.size(); ++i) {
     const ExprRef argument = launch.statement.arguments[i];
     const ast::Parameter &parameter = launch.kernel.parameters[i];
-    if (parameter.mode) {
+    if (parameter.launch) {
+      launch.work.arguments.emplace_back(context_.add_launch(
+          *parameter.launch, launch.frame.file().symbol(argument), launch.frame.range(argument)));
+    } else if (parameter.mode) {
       launch.views[i] = launch.frame.view(argument);
       launch.work.arguments.emplace_back(launch.views[i].region);
     } else {

@@ -1,5 +1,6 @@
 #include "ir/lower.h"
 
+#include "ir/launch_check.h"
 #include "ir/space_check.h"
 #include "ir/statement_lowering.h"
 
@@ -41,12 +42,14 @@ public:
       statements_.lower(graph);
     }
     statements_.finish_signals();
+    statements_.finish_launches();
     if (statements_.too_many()) { // too many to look at, too
       context_.program.graphs.clear();
       context_.module.origins.clear();
       context_.module.after.clear();
     }
     check_spaces(context_);
+    check_launches(context_);
     return std::move(context_.module);
   }
 

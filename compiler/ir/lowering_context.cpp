@@ -1,5 +1,7 @@
 #include "ir/lowering_context.h"
 
+#include "sema/attribute_check.h"
+
 #include "format/scalar_type.h"
 
 namespace cgc {
@@ -62,6 +64,25 @@ void LoweringContext::require_fits(cgrt::format::ExprId value, cgrt::ScalarType 
           what + " {right} is less than " + name + " holds", range);
   require(value, Check::Relation::LessEqual, greatest, "range",
           what + " {left} is more than " + name + " holds", range);
+}
+
+cgrt::format::LaunchId LoweringContext::add_launch(ast::LaunchKind kind, const Symbol &target,
+                                                   const SourceRange &range) {
+  const std::uint32_t number = target.kind == SymbolKind::None ? entry : target.index;
+  const ast::Graph &own = checked.main().file->graphs[entry];
+  const ast::Graph &graph = checked.main().file->graphs[number];
+  if (number == entry && kind != ast::LaunchKind::Tail) {
+    diagnostics.report(Diag::SelfAtOnce, range, spelling(kind));
+  } else if (number == entry && find_attribute(own.attributes, "device_launch") == nullptr) {
+    diagnostics.report(Diag::TargetNotForDevice, range, own.name.text)
+        .notes.push_back({own.name.range, "the graph is declared here"});
+  }
+  const std::string text =
+      std::string(spelling(kind)) + " " +
+      (number == entry ? std::string(ast::self_name) : std::string(graph.name.text));
+  program.launches.push_back({text, kind, {}, files.place(range)});
+  launch_targets.push_back(number);
+  return {static_cast<std::uint32_t>(program.launches.size() - 1)};
 }
 
 } // namespace cgc

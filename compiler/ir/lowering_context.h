@@ -46,6 +46,11 @@ struct LoweringContext {
   void require_fits(cgrt::format::ExprId value, cgrt::ScalarType type, const std::string &what,
                     const SourceRange &range);
 
+  /// A launch from the device by a statement or a kernel of `entry`; reports a graph that launches
+  /// itself and cannot. `target` is none for `self`.
+  cgrt::format::LaunchId add_launch(ast::LaunchKind kind, const Symbol &target,
+                                    const SourceRange &range);
+
   const CheckedProgram &checked;
   const SourceFiles &files;
   Diagnostics &diagnostics;
@@ -60,6 +65,12 @@ struct LoweringContext {
   std::set<cgrt::format::BufferId> unsure_buffers;
   UniqueNames buffer_names, kernel_names, kernel_symbols, graph_names, callable_names;
   UniqueNames event_names; ///< of the entry graph
+  std::uint32_t entry = 0; ///< the graph that is being lowered, by its number in the main file
+  /// By launch, the number of its target there; Program::launches gets them when all graphs are
+  /// lowered.
+  std::vector<std::uint32_t> launch_targets;
+  std::vector<std::uint32_t> update_graphs; ///< likewise where each of Program::updates happens
+  std::set<cgrt::format::LaunchId> unconditional_launches; ///< those that surely happen
 
 private:
   std::set<std::tuple<cgrt::format::ExprId, std::uint8_t, cgrt::format::ExprId>> required_;

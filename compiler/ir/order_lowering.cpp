@@ -33,6 +33,7 @@ bool acts(const Node &node, const std::vector<bool> &acting_graphs) {
                        [&](GraphId body) { return acting_graphs[body.index]; });
   }
   case NodeKind::Kernel:
+    return node.updatable.valid() || !launches_of(node).empty() || !updatables_of(node).empty();
   case NodeKind::Copy:
   case NodeKind::Fill:
     break;

@@ -27,7 +27,7 @@ using cgrt::format::ValueKind;
 namespace {
 
 /// Prints names as they are and everything else by number: `%3` is an expression, `#3` a node, `?3`
-/// a condition.
+/// a condition, `!3` a launch.
 class Printer {
 public:
   /// Without files, without code.
@@ -50,6 +50,7 @@ public:
     print_kernels();
     print_conditions();
     print_events_and_callables();
+    print_launches();
     for (const auto &check : program_.checks) {
       out_ << "check " << name(check.left)
            << (check.relation == cgrt::format::Check::Relation::Equal ? " == " : " <= ")
@@ -181,7 +182,8 @@ private:
       if (param.is_buffer) {
         out_ << cgrt::format::spelling(param.mode) << " ";
       }
-      out_ << cgrt::format::spelling(param.type) << (param.is_buffer ? "[]" : "");
+      out_ << (param.is_graph ? "graph" : cgrt::format::spelling(param.type))
+           << (param.is_buffer ? "[]" : "");
       separator = ", ";
     }
     out_ << ")";
@@ -203,6 +205,31 @@ private:
       print_parameters(callable.params);
       out_ << (callable.concurrent ? " concurrent" : "");
       end(callable.place);
+    }
+  }
+
+  void print_launches() {
+    for (std::size_t i = 0; i < program_.launches.size(); ++i) {
+      const cgrt::format::DeviceLaunch &launch = program_.launches[i];
+      out_ << "launch !" << i << " " << ir_string(launch.text) << " " << spelling(launch.kind)
+           << " ";
+      print_field(launch.target);
+      end(launch.place);
+    }
+    for (std::size_t i = 0; i < program_.updatables.size(); ++i) {
+      out_ << "updatable ^" << i << " " << ir_string(program_.updatables[i].name);
+      end(program_.updatables[i].place);
+    }
+    for (const cgrt::format::DeviceUpdate &update : program_.updates) {
+      out_ << "update " << ir_string(update.text) << " in ";
+      print_field(update.graph);
+      end(update.place);
+    }
+    if (program_.update_refusals.valid()) {
+      out_ << "update_refusals " << ir_name(program_[program_.update_refusals].name) << "\n";
+    }
+    if (program_.refusals.valid()) {
+      out_ << "refusals " << ir_name(program_[program_.refusals].name) << "\n";
     }
   }
 
@@ -291,6 +318,8 @@ private:
   void print_field(cgrt::format::EventId event) { out_ << ir_name(event_names_[event.index]); }
   void print_field(cgrt::format::CallableId function) { out_ << ir_name(program_[function].name); }
   void print_field(cgrt::format::ConditionId condition) { out_ << "?" << condition.index; }
+  void print_field(cgrt::format::UpdatableId node) { out_ << "^" << node.index; }
+  void print_field(cgrt::format::LaunchId launch) { out_ << "!" << launch.index; }
   void print_field(cgrt::format::ConditionalType type) { out_ << spelling(type); }
   void print_field(const cgrt::format::Bodies &bodies) {
     const char *separator = "";
@@ -332,7 +361,8 @@ private:
     if (graph.stop) {
       out_ << " stop " << *graph.stop;
     }
-    out_ << (graph.explicit_order ? " explicit" : "") << " {";
+    out_ << (graph.explicit_order ? " explicit" : "")
+         << (graph.device_launch ? " device_launch" : "") << " {";
     end(graph.place);
     for (std::size_t i = 0; i < graph.nodes.size(); ++i) {
       const auto &node = graph.nodes[i];
@@ -353,6 +383,9 @@ private:
       }
       if (!node.stream.empty()) {
         out_ << " stream " << ir_string(node.stream);
+      }
+      if (node.updatable.valid()) {
+        out_ << " updatable ^" << node.updatable.index;
       }
       const char *separator = " after ";
       for (const auto &dependency : node.dependencies) {

@@ -2,15 +2,15 @@
 
 #include "ir/code_files.h"
 #include "ir/code_reader.h"
+#include "ir/ir_constant.h"
+#include "ir/ir_names.h"
 #include "ir/ir_parser.h"
+#include "ir/request_reader.h"
 
 #include "format/node_kind.h"
 
 #include <algorithm>
 #include <array>
-#include <bit>
-#include <cmath>
-#include <unordered_map>
 
 namespace cgc {
 
@@ -37,39 +37,6 @@ using cgrt::format::ValueKind;
 
 namespace {
 
-/// What the names of one kind of thing stand for. That none stands twice is verify()'s matter.
-template <typename Id> class Names {
-public:
-  explicit Names(std::string_view what) : what_(what) {}
-
-  template <typename Things> void add(Things &things, typename Things::value_type thing) {
-    const std::string name = thing.name;
-    add(things, std::move(thing), name);
-  }
-  /// A thing that has another name in the text.
-  template <typename Things>
-  void add(Things &things, typename Things::value_type thing, const std::string &name) {
-    ids_.emplace(name, Id{static_cast<std::uint32_t>(things.size())});
-    things.push_back(std::move(thing));
-  }
-
-  /// The thing whose name is next.
-  Id read(IrParser &parser) const {
-    const SourceRange range = parser.token().range;
-    const std::string name = parser.name();
-    const auto found = ids_.find(name);
-    if (found == ids_.end()) {
-      parser.fail(Diag::IrUnknown, range, std::string(what_) + " '" + name + "'");
-      return {};
-    }
-    return found->second;
-  }
-
-private:
-  std::string_view what_;
-  std::unordered_map<std::string, Id> ids_;
-};
-
 class Reader {
 public:
   Reader(SourceFiles &files, FileId file, Diagnostics &diagnostics)
@@ -81,6 +48,7 @@ public:
     while (!parser_.at_end()) {
       read_line();
     }
+    requests_.find_graphs(graphs_);
     if (!parser_.failed()) {
       code_.finish(files_);
     }
@@ -105,16 +73,20 @@ private:
       read_kernel();
     } else if (parser_.accept_word("condition")) {
       read_condition();
-    } else if (parser_.accept_word("reports")) {
-      program_.reports = buffers_.read(parser_);
-      parser_.expect_line_end();
-    } else if (parser_.accept_word("stops")) {
-      program_.stops = buffers_.read(parser_);
-      parser_.expect_line_end();
     } else if (parser_.accept_word("event")) {
       read_event();
     } else if (parser_.accept_word("function")) {
       read_function();
+    } else if (parser_.accept_word("launch")) {
+      requests_.read_launch();
+    } else if (parser_.accept_word("updatable")) {
+      requests_.read_updatable();
+    } else if (parser_.accept_word("update")) {
+      requests_.read_update();
+    } else if (read_signals("reports", program_.reports) || read_signals("stops", program_.stops) ||
+               read_signals("refusals", program_.refusals) ||
+               read_signals("update_refusals", program_.update_refusals)) {
+      return;
     } else if (parser_.accept_word("check")) {
       read_check();
     } else if (parser_.accept_word("child")) {
@@ -124,9 +96,18 @@ private:
       read_graph(true);
     } else if (!code_.read_line()) {
       parser_.fail(
-          "file, param, buffer, scope, kernel, condition, event, function, check, graph or "
-          "an expression");
+          "file, param, buffer, scope, kernel, condition, event, function, launch, updatable, "
+          "update, check, graph or an expression");
     }
+  }
+
+  bool read_signals(std::string_view word, BufferId &signals) {
+    if (!parser_.accept_word(word)) {
+      return false;
+    }
+    signals = buffers_.read(parser_);
+    parser_.expect_line_end();
+    return true;
   }
 
   /// The end of a line, before it the place if there is one.
@@ -163,7 +144,7 @@ private:
     Expr expr;
     expr.op = *op;
     if (expr.op == ExprOp::Const) {
-      const Value value = constant();
+      const Value value = read_constant(parser_);
       expr.kind = value.kind();
       expr.bits = value.bits();
     } else if (expr.op == ExprOp::Param) {
@@ -204,40 +185,6 @@ private:
       return;
     }
     operation.kind = *kind;
-  }
-
-  Value constant() {
-    if (parser_.accept_word("bool")) {
-      const bool value = parser_.at_word("true");
-      if (!value && !parser_.at_word("false")) {
-        parser_.fail("true or false");
-      }
-      parser_.advance();
-      return Value::of(value);
-    }
-    if (parser_.accept_word("int")) {
-      return Value::of(parser_.number<std::int64_t>(IrTokenKind::Number, "an i64"));
-    }
-    if (parser_.accept_word("uint")) {
-      return Value::of(parser_.number<std::uint64_t>(IrTokenKind::Number, "a u64"));
-    }
-    parser_.expect_word("float");
-    return Value::of(float_value());
-  }
-
-  /// A NaN stands as its bits.
-  double float_value() {
-    const std::string_view text = parser_.token().text;
-    std::uint64_t bits = 0;
-    if (text.starts_with("0x") && text.size() <= 18 &&
-        std::from_chars(text.data() + 2, text.data() + text.size(), bits, 16).ptr ==
-            text.data() + text.size() &&
-        std::isnan(std::bit_cast<double>(bits))) {
-      parser_.advance();
-      return std::bit_cast<double>(bits);
-    }
-    return parser_.number<double>(parser_.at_word("inf") ? IrTokenKind::Word : IrTokenKind::Number,
-                                  "a float, or the bits of a NaN");
   }
 
   void read_param() {
@@ -321,7 +268,8 @@ private:
         param.mode = mode;
       }
     }
-    param.type = parser_.type();
+    param.is_graph = !param.is_buffer && parser_.accept_word("graph");
+    param.type = param.is_graph ? cgrt::ScalarType::U64 : parser_.type();
     if (param.is_buffer) {
       parser_.expect_symbol("[");
       parser_.expect_symbol("]");
@@ -403,6 +351,7 @@ private:
       graph.stop = parser_.index(IrTokenKind::Number, "a u32");
     }
     graph.explicit_order = parser_.accept_word("explicit");
+    graph.device_launch = parser_.accept_word("device_launch");
     parser_.expect_symbol("{");
     graph.place = end();
     module_.origins.emplace_back();
@@ -428,6 +377,9 @@ private:
     }
     if (parser_.accept_word("stream")) {
       node.stream = parser_.string();
+    }
+    if (parser_.accept_word("updatable")) {
+      node.updatable = requests_.updatable();
     }
     if (parser_.accept_word("after")) {
       do {
@@ -567,6 +519,10 @@ private:
         arguments.emplace_back(expr());
       } else if (parser_.token().kind == IrTokenKind::Condition) {
         arguments.emplace_back(condition());
+      } else if (parser_.token().kind == IrTokenKind::Launch) {
+        arguments.emplace_back(requests_.launch());
+      } else if (parser_.token().kind == IrTokenKind::Updatable) {
+        arguments.emplace_back(requests_.updatable());
       } else {
         read_field(std::get<Region>(arguments.emplace_back(Region{})));
       }
@@ -578,13 +534,14 @@ private:
   FileId file_;
   Module module_;
   cgrt::format::Program &program_ = module_.program;
-  Names<ParamId> params_{"param"};
-  Names<BufferId> buffers_{"buffer"};
-  Names<KernelId> kernels_{"kernel"};
-  Names<GraphId> graphs_{"graph"};
-  Names<cgrt::format::EventId> events_{"event"};
-  Names<cgrt::format::CallableId> callables_{"function"};
+  IrNames<ParamId> params_{"param"};
+  IrNames<BufferId> buffers_{"buffer"};
+  IrNames<KernelId> kernels_{"kernel"};
+  IrNames<GraphId> graphs_{"graph"};
+  IrNames<cgrt::format::EventId> events_{"event"};
+  IrNames<cgrt::format::CallableId> callables_{"function"};
   CodeReader code_{parser_, module_};
+  RequestReader requests_{parser_, program_, code_};
   NeutralExprs neutral_;
 };
 

@@ -30,12 +30,14 @@ void StatementLowering::lower(const ast::Graph &graph) {
                                                                      : std::nullopt;
   target.graph.stop = stop_;
   target.graph.explicit_order = find_attribute(graph.attributes, "explicit") != nullptr;
+  target.graph.device_launch = find_attribute(graph.attributes, "device_launch") != nullptr;
+  context_.entry = static_cast<std::uint32_t>(entries_.size());
   stream_.reset();
   Frame frame(context_, context_.checked.main());
   lower_block(graph.body, frame);
   flush();
   target_ = nullptr;
-  finish(std::move(target));
+  entries_.push_back(finish(std::move(target)));
 }
 
 void StatementLowering::add_functions() {
@@ -99,7 +101,7 @@ void StatementLowering::push_node(cgrt::format::Node node, const SourceRange &ra
 }
 
 void StatementLowering::lower_block(const ast::Block &block, Frame &frame) {
-  blocks_.push_back({&block, {}, {}, node_count(), node_count(), node_count(), {}});
+  blocks_.push_back({&block, {}, {}, {}, node_count(), node_count(), node_count(), {}});
   for (const ast::Statement &statement : block.statements) {
     if (!context_.checked.broken.contains(&statement)) {
       lower_statement(statement, frame);
@@ -194,6 +196,9 @@ void StatementLowering::lower_action(const ast::LaunchStatement &launch,
   const Symbol &callee = frame.file().symbol(launch.callee);
   if (callee.kind == SymbolKind::Kernel) {
     add_node(launches_.lower(launch, frame, attributes_), statement);
+    if (find_attribute(statement.attributes, "updatable") != nullptr) {
+      mark_updatable(statement);
+    }
     return;
   }
   if (callee.kind == SymbolKind::Callable) {
@@ -346,6 +351,7 @@ void StatementLowering::add_child(const ast::LaunchStatement &call, const Symbol
   child.graph.entry = false;
   child.graph.explicit_order = target_->graph.explicit_order;
   child.is_body = target_->is_body;
+  child.is_child = true;
   child.graph.place = context_.files.place(statement.range);
   child.prefix = target_->prefix;
   Target *outer = target_;

@@ -32,6 +32,8 @@ public:
 
   /// Gives the buffers of reports and stops their sizes, once all graphs are lowered.
   void finish_signals();
+  /// Likewise the launches their targets.
+  void finish_launches();
 
 private:
   /// A `sync`: it stands before the node of that number.
@@ -47,6 +49,7 @@ private:
     std::string prefix;  ///< of the names of its buffers: "main."
     std::vector<AfterEdge> after;
     bool is_body = false;                  ///< of a branch or loop: entered any number of times
+    bool is_child = false;                 ///< or in one
     StreamOrder stream_order;              ///< once there is a node on a stream
     std::map<std::uint32_t, Front> fronts; ///< by stream
     std::vector<Sync> syncs;
@@ -58,6 +61,8 @@ private:
   struct OpenBlock {
     const ast::Block *block = nullptr;
     std::unordered_map<const ast::Statement *, NodeRange> labels;
+    /// The launches that the device changes, of which some may still be to come.
+    std::unordered_map<const ast::Statement *, cgrt::format::UpdatableId> updatables;
     struct Waiting {
       const ast::Statement *label;
       NodeRange nodes;
@@ -134,6 +139,14 @@ private:
                     Frame &frame);
   void lower_action(const ast::WaitStatement &awaited, const ast::Statement &statement,
                     Frame &frame);
+  void lower_action(const ast::StartStatement &start, const ast::Statement &statement,
+                    Frame &frame);
+  void lower_action(const ast::UpdateStatement &update, const ast::Statement &statement,
+                    Frame &frame);
+  cgrt::format::UpdatableId updatable(const LabelTarget &label);
+  void mark_updatable(const ast::Statement &statement);
+  std::string change_argument(const ast::UpdateStatement &update, const ast::Statement &launch,
+                              const std::string &node, Frame &frame, DeviceCode &code);
   void lower_action(const ast::ScopeStatement &scope, const ast::Statement &statement,
                     Frame &frame);
   void lower_action(const ast::BufferStatement &declared, const ast::Statement &statement,
@@ -205,6 +218,7 @@ private:
   std::vector<Event> events_;           ///< likewise
   std::optional<std::uint32_t> stream_; ///< the one that statements are put on
   std::vector<bool> acts_;              ///< of each graph: whether it has effects beyond memory
+  std::vector<cgrt::format::GraphId> entries_; ///< by the graph's number in the main file
 };
 
 /// Adds a buffer to the program; reports extents and sizes that are known to be wrong.

@@ -1,12 +1,16 @@
 #include "kernels/binary_code.h"
 #include "kernels/compiler_log.h"
 #include "kernels/kernel_text.h"
+#include "kernels/launching_kernels.h"
 #include "kernels/nvrtc.h"
 #include "kernels/targets.h"
+
+#include "stdlib_kernels.h"
 
 #include <algorithm>
 #include <charconv>
 #include <optional>
+#include <set>
 
 namespace cgc {
 
@@ -20,10 +24,13 @@ using cgrt::format::Program;
 namespace {
 
 std::string unit_text(const CodeUnit &unit) {
-  if (unit.kind == CodeUnit::Kind::Source) {
-    return source_text(unit);
-  }
   std::string text;
+  if (launches_graphs(unit)) {
+    text += embedded::stdlib_kernels_graph_launch_cuh;
+  }
+  if (unit.kind == CodeUnit::Kind::Source) {
+    return text + source_text(unit);
+  }
   if (uses_type(unit, ScalarType::F16)) {
     text += "#include <cuda_fp16.h>\n";
   }
@@ -155,6 +162,7 @@ public:
         take_binary({index}, program, images, diagnostics);
       }
     }
+    refuse_undeclared_launches(program, images, diagnostics);
     if (diagnostics.error_count() == errors_before) {
       std::move(images.begin(), images.end(), std::back_inserter(program.images));
     }
@@ -217,6 +225,29 @@ private:
       const auto &[architecture, number] = targets_[target];
       images.push_back({ImageKind::Cubin, architecture, unit.kernels, std::move(output.cubin)});
       images.push_back({ImageKind::Ptx, "compute_" + number, unit.kernels, std::move(output.ptx)});
+    }
+  }
+
+  /// What a kernel launches must show in its parameters, where all checks of graphs look. A unit's
+  /// PTX tells of each kernel, its cubin of all at once.
+  void refuse_undeclared_launches(const Program &program, const std::vector<Image> &images,
+                                  Diagnostics &diagnostics) const {
+    std::set<KernelId> launching;
+    for (const Image &image : images) {
+      const bool has_ptx = image.kind == ImageKind::Cubin &&
+                           all_.sources[image.kernels.front().index].kind != BodyKind::Binary;
+      if (!has_ptx) {
+        const auto kernels = launching_kernels(program, image);
+        launching.insert(kernels.begin(), kernels.end());
+      }
+    }
+    for (const KernelId id : launching) {
+      const std::vector<cgrt::format::KernelParam> &params = program[id].params;
+      if (std::none_of(params.begin(), params.end(),
+                       [](const auto &param) { return param.is_graph; })) {
+        diagnostics.report(Diag::LaunchesWithoutParameter, all_.sources[id.index].name,
+                           program[id].name);
+      }
     }
   }
 

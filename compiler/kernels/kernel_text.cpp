@@ -139,6 +139,17 @@ bool uses_type(const CodeUnit &unit, ScalarType type) {
                      [&unit](std::string_view name) { return mentions(unit, name); });
 }
 
+bool launches_graphs(const CodeUnit &unit) {
+  const bool is_given =
+      std::any_of(unit.kernels.begin(), unit.kernels.end(), [&unit](KernelId kernel) {
+        const std::vector<KernelParam> &params = unit.program[kernel].params;
+        return std::any_of(params.begin(), params.end(),
+                           [](const KernelParam &param) { return param.is_graph; });
+      });
+  return is_given || mentions(unit, "cudaGraphLaunch") || mentions(unit, "cudaGraphExec_t") ||
+         mentions(unit, "cudaGetCurrentGraphExec") || mentions(unit, "cudaGraphDeviceNode_t");
+}
+
 bool includes_files(const CodeUnit &unit) {
   return mentions(unit, "include");
 }
@@ -232,6 +243,9 @@ std::string include_folder(const CodeUnit &unit) {
 }
 
 std::string parameter_type(const KernelParam &param) {
+  if (param.is_graph) {
+    return "cudaGraphExec_t";
+  }
   std::string type(cpp_spelling(param.type));
   if (!param.is_buffer) {
     return type;

@@ -17,6 +17,9 @@ bool is_small_float(cgrt::ScalarType type);
 /// Whether a parameter or a text of the unit has this type.
 bool uses_type(const CodeUnit &unit, cgrt::ScalarType type);
 
+/// Whether its kernels are given graphs, or its text speaks of launching some.
+bool launches_graphs(const CodeUnit &unit);
+
 /// Whether a text of the unit includes a file.
 bool includes_files(const CodeUnit &unit);
 

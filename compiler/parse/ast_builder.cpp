@@ -149,11 +149,14 @@ std::vector<ast::Parameter> AstBuilder::parameters(CGraphParser::ParametersConte
   for (CGraphParser::ParameterContext *declared : tree.parameter()) {
     ast::Parameter parameter;
     parameter.name = exprs_.name(*declared->name());
-    CGraphParser::ElementTypeContext &type = *declared->elementType();
-    if (type.scalarType() != nullptr) {
-      parameter.type = exprs_.scalar_type(*type.scalarType());
+    CGraphParser::ElementTypeContext *type = declared->elementType();
+    if (type == nullptr) {
+      parameter.launch = launch_kind(*declared->launch);
+      parameter.type = ast::ScalarType::U64;
+    } else if (type->scalarType() != nullptr) {
+      parameter.type = exprs_.scalar_type(*type->scalarType());
     } else {
-      parameter.type_name = exprs_.name(*type.name());
+      parameter.type_name = exprs_.name(*type->name());
     }
     if (declared->access != nullptr) {
       parameter.mode = declared->access->getType() == CGraphParser::IN    ? ast::Mode::In

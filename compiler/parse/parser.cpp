@@ -60,10 +60,6 @@ public:
       diagnostics_.report(Diag::BadNumber, range, found);
       return;
     }
-    if (is_for_later(offending->getType())) {
-      diagnostics_.report(Diag::NotInThisVersion, range, files_.text(range));
-      return;
-    }
     const antlr4::misc::IntervalSet tokens = expected_tokens(parser, error);
     if (is_behind_unfinished_line(parser, *offending, tokens)) {
       const auto end = static_cast<std::uint32_t>(before->getStopIndex() + 1);
@@ -152,18 +148,6 @@ private:
         diagnostic.notes.push_back({{file_, begin, begin + 1}, "this '{' has no matching '}'"});
         return;
       }
-    }
-  }
-
-  /// Words that begin or join a construct of the language which this version does not have.
-  static bool is_for_later(std::size_t token) {
-    switch (token) {
-    case CGraphParser::DETACH:
-    case CGraphParser::SIBLING:
-    case CGraphParser::TAIL:
-      return true;
-    default:
-      return false;
     }
   }
 

@@ -80,7 +80,7 @@ void StatementBuilder::add_action(ast::Statement &statement, CGraphParser::Actio
   }
 }
 
-/// Streams, events and `sync`; false if the action is none of these.
+/// Streams, events, `sync` and launches from the device; false if the action is none of these.
 bool StatementBuilder::add_order(ast::Statement &statement, CGraphParser::ActionContext &tree) {
   if (auto *barrier = tree.syncStatement()) {
     statement.action = ast::SyncStatement{};
@@ -98,6 +98,12 @@ bool StatementBuilder::add_order(ast::Statement &statement, CGraphParser::Action
   } else if (auto *awaited = tree.waitStatement()) {
     statement.action = ast::WaitStatement{exprs_.reference(*awaited->reference())};
     add_after(statement, awaited->after());
+  } else if (auto *started = tree.startStatement()) {
+    statement.action = start(*started);
+    add_after(statement, started->after());
+  } else if (auto *updated = tree.updateStatement()) {
+    statement.action = update(*updated);
+    add_after(statement, updated->after());
   } else {
     return false;
   }
@@ -203,6 +209,34 @@ ast::LaunchStatement StatementBuilder::launch(CGraphParser::LaunchStatementConte
   }
   result.arguments = exprs_.build_all(tree.expression());
   return result;
+}
+
+ast::StartStatement StatementBuilder::start(CGraphParser::StartStatementContext &tree) {
+  ast::StartStatement result;
+  result.kind = launch_kind(*tree.kind);
+  result.target = exprs_.qualified_name(*tree.qualifiedName());
+  if (tree.condition() != nullptr) {
+    result.condition = exprs_.build(*tree.condition()->expression());
+  }
+  return result;
+}
+
+ast::UpdateStatement StatementBuilder::update(CGraphParser::UpdateStatementContext &tree) {
+  ast::UpdateStatement result;
+  const SourceRange what = exprs_.range(*tree.what);
+  result.what = {exprs_.text(what), what};
+  result.label = exprs_.name(*tree.name(0));
+  if (tree.name().size() > 1) {
+    result.parameter = exprs_.name(*tree.name(1));
+  }
+  result.values = exprs_.build_all(tree.extents()->expression());
+  return result;
+}
+
+ast::LaunchKind launch_kind(const antlr4::Token &token) {
+  return token.getType() == CGraphParser::TAIL     ? ast::LaunchKind::Tail
+         : token.getType() == CGraphParser::DETACH ? ast::LaunchKind::Detach
+                                                   : ast::LaunchKind::Sibling;
 }
 
 ast::GeometryOverride StatementBuilder::geometry(CGraphParser::GeometryContext &tree) {

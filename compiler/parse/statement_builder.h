@@ -27,6 +27,8 @@ private:
   void add_action(ast::Statement &statement, CGraphParser::ActionContext &tree);
   ast::LaunchStatement launch(CGraphParser::LaunchStatementContext &tree);
   ast::GeometryOverride geometry(CGraphParser::GeometryContext &tree);
+  ast::StartStatement start(CGraphParser::StartStatementContext &tree);
+  ast::UpdateStatement update(CGraphParser::UpdateStatementContext &tree);
   ast::ForStatement loop(CGraphParser::ForStatementContext &tree);
   ast::IfStatement branching(CGraphParser::IfStatementContext &tree);
   ast::SwitchStatement choice(CGraphParser::SwitchStatementContext &tree);
@@ -42,5 +44,8 @@ private:
   ExprBuilder &exprs_;
   Diagnostics &diagnostics_;
 };
+
+/// The word that says how a graph is launched from the device.
+ast::LaunchKind launch_kind(const antlr4::Token &token);
 
 } // namespace cgc

@@ -19,6 +19,27 @@ std::vector<ConditionId> conditions_set_by(const Node &node) {
   return conditions;
 }
 
+namespace {
+
+void add_states_of_kernel(const cgrt::format::Program &program, const Node &node, States &states) {
+  if (node.updatable.valid()) {
+    states.emplace(StateKind::Updatable, node.updatable.index);
+  }
+  for (const cgrt::format::UpdatableId changed : updatables_of(node)) {
+    states.emplace(StateKind::Updatable, changed.index);
+  }
+  for (const cgrt::format::LaunchId launch : launches_of(node)) {
+    if (program[launch].kind == cgrt::format::LaunchKind::Tail) {
+      states.emplace(StateKind::Tails, 0);
+    }
+  }
+  if (!conditions_set_by(node).empty()) {
+    states.emplace(StateKind::Conditions, 0);
+  }
+}
+
+} // namespace
+
 States states_of(const cgrt::format::Program &program, const Node &node,
                  const std::vector<States> &of_graphs) {
   States result;
@@ -35,8 +56,8 @@ States states_of(const cgrt::format::Program &program, const Node &node,
     }
   } else if (const auto event = event_of(node); event.valid()) {
     result.emplace(StateKind::Event, event.index);
-  } else if (!conditions_set_by(node).empty()) {
-    result.emplace(StateKind::Conditions, 0);
+  } else if (node.kind() == cgrt::format::NodeKind::Kernel) {
+    add_states_of_kernel(program, node, result);
   }
   return result;
 }

@@ -10,11 +10,12 @@
 
 namespace cgc {
 
-/// What a C++ function keeps, an event, or the conditions. CUDA leaves calls of
-/// cudaGraphSetConditional undefined that may run at the same time, and on a GPU loops whose calls
-/// do so fail, although each has a handle of its own.
-enum class StateKind : std::uint8_t { Callable, Event, Conditions };
-/// With the number of the function or event.
+/// What a C++ function keeps, an event, what kernels change of a node, the tails that are to run in
+/// order, or the conditions. CUDA
+/// leaves calls of cudaGraphSetConditional undefined that may run at the same time, and on a GPU
+/// loops whose calls do so fail, although each has a handle of its own.
+enum class StateKind : std::uint8_t { Callable, Event, Updatable, Tails, Conditions };
+/// With the number of the function, the event or the node.
 using State = std::pair<StateKind, std::uint32_t>;
 using States = std::set<State>;
 

@@ -5,6 +5,7 @@
 #include "passes/access_history.h"
 #include "passes/after.h"
 #include "passes/hidden_state.h"
+#include "passes/launched_effects.h"
 
 #include <algorithm>
 #include <map>
@@ -25,9 +26,9 @@ class GraphOrder {
 public:
   /// `states` tells of each graph before this one what hidden state it touches.
   GraphOrder(const Program &program, Polynomials &polynomials, Graph &graph,
-             const std::vector<States> &states)
-      : program_(program), polynomials_(polynomials), graph_(graph), history_(program, polynomials),
-        states_of_(states), uses_(graph.nodes.size(), 0) {}
+             const std::vector<States> &states, LaunchedEffects &launched)
+      : program_(program), polynomials_(polynomials), graph_(graph), launched_(launched),
+        history_(program, polynomials), states_of_(states), uses_(graph.nodes.size(), 0) {}
 
   /// Returns the hidden state that this graph touches.
   States run() {
@@ -46,6 +47,9 @@ private:
     causes_.clear();
     for (const Effect &effect : effects) {
       collect(effect, id);
+    }
+    if (!graph_.explicit_order) {
+      follow_for_launched(id);
     }
     follow_control(id);
     follow_states(id);
@@ -70,6 +74,20 @@ private:
     }
     covered_.clear();
     release(id);
+  }
+
+  /// What is launched at once comes after what the program has put before its launch.
+  void follow_for_launched(NodeId id) {
+    for (const cgrt::format::LaunchId launch : launched_.at_once(graph_.nodes[id.index])) {
+      for (const Effect &effect : launched_.of(program_[launch].target)) {
+        history_.visit_conflicts(effect, [&](const Access &access) {
+          if (overlap(polynomials_, access.region, effect.region) != Overlap::No) {
+            causes_.emplace(access.node, effect.region.buffer);
+          }
+          return false;
+        });
+      }
+    }
   }
 
   /// A conditional comes after the kernel that sets its condition.
@@ -134,6 +152,7 @@ private:
   const Program &program_;
   Polynomials &polynomials_;
   Graph &graph_;
+  LaunchedEffects &launched_;
   AccessHistory history_;
   std::map<NodeId, BufferId> causes_;     ///< of the current node: the first buffer for each edge
   const std::vector<States> &states_of_;  ///< of each graph before this one
@@ -151,8 +170,9 @@ void order_by_data(Module &module, Diagnostics &diagnostics) {
   Polynomials polynomials(module.program.exprs);
   assume_extents(polynomials, module.program);
   std::vector<States> states; // bodies and children stand before their users
+  LaunchedEffects launched(module.program);
   for (Graph &graph : module.program.graphs) {
-    states.push_back(GraphOrder(module.program, polynomials, graph, states).run());
+    states.push_back(GraphOrder(module.program, polynomials, graph, states, launched).run());
   }
   order_by_after(module, diagnostics);
 }

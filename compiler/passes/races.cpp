@@ -115,6 +115,10 @@ private:
       return "what " + program_.callables[state.second].name + " keeps";
     case StateKind::Event:
       return "event " + program_.events[state.second].name;
+    case StateKind::Updatable:
+      return "what is changed of " + program_.updatables[state.second].name;
+    case StateKind::Tails:
+      return "the order of the tails";
     case StateKind::Conditions:
       break;
     }

@@ -29,21 +29,20 @@ constexpr auto attributes_known = std::to_array<AttributeInfo>({
     {"cluster", Takes::UpToThreeIntegers, launches, "kernels and their launches"},
     {"concurrent", Takes::Nothing, bit(Attributed::Callable), "callbacks and captured functions"},
     {"cooperative", Takes::Nothing, launches, "kernels and their launches"},
+    {"device_launch", Takes::Nothing, bit(Attributed::Graph), "graphs"},
     {"explicit", Takes::Nothing, bit(Attributed::Graph), "graphs"},
     {"external", Takes::Nothing, bit(Attributed::Event), "events"},
     {"inplace", Takes::Nothing, bit(Attributed::Kernel), "kernels"},
     {"mapped", Takes::Nothing, bit(Attributed::Buffer), "host buffers"},
     {"name", Takes::Text,
      bit(Attributed::Launch) | bit(Attributed::Child) | bit(Attributed::Memory) |
-         bit(Attributed::Call) | bit(Attributed::EventNode),
+         bit(Attributed::Call) | bit(Attributed::EventNode) | bit(Attributed::Start),
      "statements that make one node"},
     {"priority", Takes::Integer, launches | bit(Attributed::Stream),
      "kernels, their launches and streams"},
     {"timing", Takes::Nothing, bit(Attributed::Event), "events"},
+    {"updatable", Takes::Nothing, bit(Attributed::Launch), "launches of kernels"},
 });
-
-/// Of the language, but not of this version.
-constexpr auto attributes_to_come = std::to_array<std::string_view>({"device_launch", "updatable"});
 
 std::string_view describe(Takes takes) {
   switch (takes) {
@@ -89,10 +88,7 @@ void check_attributes(const ast::Attributes &attributes, Attributed what, std::s
         std::find_if(attributes_known.begin(), attributes_known.end(),
                      [name](const AttributeInfo &info) { return info.name == name; });
     if (known == attributes_known.end()) {
-      const bool to_come = std::find(attributes_to_come.begin(), attributes_to_come.end(), name) !=
-                           attributes_to_come.end();
-      diagnostics.report(to_come ? Diag::NotInThisVersion : Diag::UnknownAttribute,
-                         attribute.name.range, "@" + std::string(name));
+      diagnostics.report(Diag::UnknownAttribute, attribute.name.range, "@" + std::string(name));
     } else if ((known->goes_with & bit(what)) == 0) {
       diagnostics.report(Diag::MisplacedAttribute, attribute.range, name, known->wanted, noun);
     } else if (!arguments_match(attribute, known->takes)) {

@@ -19,6 +19,7 @@ enum class Attributed : std::uint8_t {
   Stream,
   Event,
   EventNode, ///< a record or wait
+  Start,     ///< a launch from the device
   Other,
 };
 

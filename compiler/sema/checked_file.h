@@ -73,7 +73,7 @@ struct CheckedFile {
 /// How deep calls of defs and the blocks in them may nest, since inlining them recurses.
 inline constexpr std::size_t max_call_depth = 512;
 
-/// Where a label of an `after` stands.
+/// Where a label stands that an `after` or a change of a launch names.
 struct LabelTarget {
   const ast::Statement *statement = nullptr;
   const ast::Block *block = nullptr; ///< that the statement is in

@@ -173,6 +173,9 @@ void check_callable(const ast::Callable &callable, ExprCheck &exprs, Diagnostics
   const ExprScope shapes = {&callable, nullptr, false, false, "a parameter's shape"};
   for (const ast::Parameter &parameter : callable.parameters) {
     names.declare(parameter.name);
+    if (parameter.launch) {
+      diagnostics.report(Diag::GraphParameter, parameter.name.range, parameter.name.text);
+    }
     if (parameter.type_name) {
       diagnostics.report(Diag::UndefinedName, parameter.type_name->range, parameter.type_name->text,
                          " as a type");

@@ -363,6 +363,10 @@ bool ExprCheck::check_name(ExprRef ref, const ExprScope &scope) {
       file_.names_buffer[ref.index] = true;
       return check_visible(expr, scope, scope.buffers, "a buffer");
     }
+    if (declared.launch) {
+      diagnostics_.report(Diag::WrongKindOfName, expr.range, expr.name, "a graph", "a scalar");
+      return false;
+    }
     kind = kind_of_parameter(declared, scope);
     return true;
   }

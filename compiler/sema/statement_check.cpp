@@ -54,6 +54,7 @@ void StatementCheck::check_head(const ast::Def &def) {
       program_.broken_declarations.insert(symbol);
     }
   }
+  refuse_graphs(def.parameters);
   const ExprScope shapes = {nullptr, &parameters, true, false, "a parameter's shape"};
   for (const ast::Parameter &parameter : def.parameters) {
     check_shape(parameter.shape, parameter.name, shapes, exprs_, diagnostics_);
@@ -330,6 +331,10 @@ void StatementCheck::check_arguments(const ast::LaunchStatement &launch, const S
   bool good = true;
   for (std::size_t i = 0; i < launch.arguments.size(); ++i) {
     const ExprRef argument = launch.arguments[i];
+    if (kernel.parameters[i].launch) {
+      good = check_launched(argument, *kernel.parameters[i].launch) && good;
+      continue;
+    }
     if (!kernel.parameters[i].mode) {
       good = exprs_.check(argument, expr_scope()) && good;
       continue;
@@ -350,7 +355,7 @@ void StatementCheck::check_arguments(const ast::LaunchStatement &launch, const S
     const ScalarType type = parameter_type(kernel, parameter, types);
     if (references[i]) {
       check_element_type(launch.arguments[i], *references[i], parameter, type, callee_name);
-    } else {
+    } else if (!parameter.launch) {
       check_conversion(launch.arguments[i], type,
                        "argument '" + std::string(parameter.name.text) + "' of " + callee_name,
                        file_, exprs_, diagnostics_);

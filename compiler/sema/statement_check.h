@@ -98,6 +98,12 @@ private:
   static AttributedKind attributed(const ast::WaitStatement &) {
     return {Attributed::EventNode, "a wait"};
   }
+  static AttributedKind attributed(const ast::StartStatement &) {
+    return {Attributed::Start, "a launch from the device"};
+  }
+  static AttributedKind attributed(const ast::UpdateStatement &) {
+    return {Attributed::Other, "a change of a launch"};
+  }
   static AttributedKind attributed(const ast::ConstStatement &) {
     return {Attributed::Other, "a const"};
   }
@@ -121,6 +127,11 @@ private:
   void check_action(const ast::OnStatement &placed, const ast::Statement &statement, Scope &scope);
   void check_action(const ast::RecordStatement &recorded, const ast::Statement &, Scope &);
   void check_action(const ast::WaitStatement &awaited, const ast::Statement &, Scope &);
+  void check_action(const ast::StartStatement &start, const ast::Statement &, Scope &);
+  void check_action(const ast::UpdateStatement &update, const ast::Statement &, Scope &);
+  void find_updatable(const ast::Name &label);
+  bool check_launched(ast::ExprRef target, ast::LaunchKind kind);
+  void refuse_graphs(const std::vector<ast::Parameter> &parameters);
   void check_handle(ast::ExprRef root, SymbolKind wanted);
   void check_makes_node(const ast::Statement &statement);
   std::string_view nodeless(const ast::Statement &statement) const;

@@ -46,6 +46,12 @@ public:
       case 2:
         arguments.emplace_back(ConditionId{next()});
         break;
+      case 3:
+        arguments.emplace_back(LaunchId{next()});
+        break;
+      case 4:
+        arguments.emplace_back(UpdatableId{next()});
+        break;
       default:
         throw Error(ErrorCode::InvalidProgram, "a kernel's argument is of an unknown kind");
       }
@@ -112,8 +118,13 @@ public:
     decode_each(*wire.conditions(), program.conditions);
     decode_each(*wire.events(), program.events);
     decode_each(*wire.callables(), program.callables);
+    decode_each(*wire.launches(), program.launches);
+    decode_each(*wire.updatables(), program.updatables);
+    decode_each(*wire.updates(), program.updates);
     program.reports = {wire.reports()};
     program.stops = {wire.stops()};
+    program.refusals = {wire.refusals()};
+    program.update_refusals = {wire.update_refusals()};
     return program;
   }
 
@@ -175,7 +186,7 @@ private:
 
   static KernelParam decode(const wire::KernelParam &wire) {
     return {wire.name()->str(), static_cast<ScalarType>(wire.type()), wire.is_buffer(),
-            static_cast<Mode>(wire.mode())};
+            static_cast<Mode>(wire.mode()), wire.is_graph()};
   }
 
   Kernel decode(const wire::Kernel &wire) {
@@ -224,6 +235,7 @@ private:
     if (wire.stream() != nullptr) {
       node.stream = wire.stream()->str();
     }
+    node.updatable = {wire.updatable()};
     return node;
   }
 
@@ -240,6 +252,7 @@ private:
       graph.stop = wire.stop() - 1;
     }
     graph.explicit_order = wire.explicit_order();
+    graph.device_launch = wire.device_launch();
     return graph;
   }
 
@@ -259,6 +272,21 @@ private:
     callable.concurrent = wire.concurrent();
     callable.place = decode(wire.place());
     return callable;
+  }
+
+  static DeviceLaunch decode(const wire::DeviceLaunch &wire) {
+    return {wire.text()->str(),
+            static_cast<LaunchKind>(wire.kind()),
+            {wire.target()},
+            decode(wire.place())};
+  }
+
+  static Updatable decode(const wire::Updatable &wire) {
+    return {wire.name()->str(), decode(wire.place())};
+  }
+
+  static DeviceUpdate decode(const wire::DeviceUpdate &wire) {
+    return {wire.text()->str(), {wire.graph()}, decode(wire.place())};
   }
 
   static Check decode(const wire::Check &wire) {

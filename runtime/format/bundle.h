@@ -21,7 +21,7 @@
 namespace cgrt::format {
 
 inline constexpr std::string_view bundle_magic = "cgraphB\n";
-inline constexpr std::uint32_t bundle_version = 5;
+inline constexpr std::uint32_t bundle_version = 6;
 inline constexpr std::size_t bundle_header_bytes = 56;
 
 /// Equal programs give equal bytes.

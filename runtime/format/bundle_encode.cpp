@@ -113,7 +113,8 @@ class Encoder {
   Offset<wire::KernelParam> encode(const KernelParam &param) {
     const auto name = builder_.CreateString(param.name);
     return wire::CreateKernelParam(builder_, name, static_cast<std::uint8_t>(param.type),
-                                   param.is_buffer, static_cast<std::uint8_t>(param.mode));
+                                   param.is_buffer, static_cast<std::uint8_t>(param.mode),
+                                   param.is_graph);
   }
 
   Offset<wire::Kernel> encode(const Kernel &kernel) {
@@ -141,7 +142,7 @@ class Encoder {
     const auto stream =
         node.stream.empty() ? Offset<flatbuffers::String>() : builder_.CreateString(node.stream);
     return wire::CreateNode(builder_, static_cast<std::uint8_t>(node.kind()), fields,
-                            dependencies_offset, &place, name, stream);
+                            dependencies_offset, &place, name, stream, node.updatable.index);
   }
 
   Offset<wire::Graph> encode(const Graph &graph) {
@@ -151,7 +152,7 @@ class Encoder {
     const auto label = builder_.CreateString(graph.label);
     const std::uint32_t stop = graph.stop ? *graph.stop + 1 : 0;
     return wire::CreateGraph(builder_, name, nodes, &place, graph.entry, label, stop,
-                             graph.explicit_order);
+                             graph.explicit_order, graph.device_launch);
   }
 
   Offset<wire::Condition> encode(const Condition &condition) {
@@ -172,6 +173,25 @@ class Encoder {
     const wire::Place place = to_wire(callable.place);
     return wire::CreateCallable(builder_, name, static_cast<std::uint8_t>(callable.kind), params,
                                 callable.concurrent, &place);
+  }
+
+  Offset<wire::DeviceLaunch> encode(const DeviceLaunch &launch) {
+    const auto text = builder_.CreateString(launch.text);
+    const wire::Place place = to_wire(launch.place);
+    return wire::CreateDeviceLaunch(builder_, text, static_cast<std::uint8_t>(launch.kind),
+                                    launch.target.index, &place);
+  }
+
+  Offset<wire::Updatable> encode(const Updatable &updatable) {
+    const auto name = builder_.CreateString(updatable.name);
+    const wire::Place place = to_wire(updatable.place);
+    return wire::CreateUpdatable(builder_, name, &place);
+  }
+
+  Offset<wire::DeviceUpdate> encode(const DeviceUpdate &update) {
+    const auto text = builder_.CreateString(update.text);
+    const wire::Place place = to_wire(update.place);
+    return wire::CreateDeviceUpdate(builder_, text, update.graph.index, &place);
   }
 
   Offset<wire::Check> encode(const Check &check) {
@@ -206,9 +226,13 @@ public:
     const auto conditions = encode_each(program.conditions);
     const auto events = encode_each(program.events);
     const auto callables = encode_each(program.callables);
-    builder_.Finish(wire::CreateProgram(builder_, files, exprs, params, buffers, kernels, graphs,
-                                        checks, images, conditions, program.reports.index,
-                                        program.stops.index, events, callables));
+    const auto launches = encode_each(program.launches);
+    const auto updatables = encode_each(program.updatables);
+    const auto updates = encode_each(program.updates);
+    builder_.Finish(wire::CreateProgram(
+        builder_, files, exprs, params, buffers, kernels, graphs, checks, images, conditions,
+        program.reports.index, program.stops.index, events, callables, launches,
+        program.refusals.index, updatables, updates, program.update_refusals.index));
     const auto *first = reinterpret_cast<const std::byte *>(builder_.GetBufferPointer());
     return {first, first + builder_.GetSize()};
   }

@@ -7,7 +7,7 @@
 namespace cgrt::host_abi {
 
 /// Host code exports it as the unsigned int `cg_host_abi`; another one is refused.
-inline constexpr unsigned version = 2;
+inline constexpr unsigned version = 3;
 
 inline constexpr const char *version_symbol = "cg_host_abi";
 
@@ -34,6 +34,15 @@ struct Arrival {
   unsigned nonzero; ///< those of them that came with a value other than 0
 };
 
+/// What a kernel changes of a node that it is given: one of these.
+struct NodeChange {
+  enum What : unsigned { Enabled, Grid, Argument } what;
+  bool enabled;
+  unsigned grid[3];
+  unsigned argument;        ///< its number
+  unsigned long long value; ///< as in an argument slot
+};
+
 /// One block in progress. All its threads run on one worker thread.
 struct Block {
   unsigned grid_dim[3];
@@ -53,7 +62,17 @@ struct Block {
   Arrival (*wait)(Block *block, Group group, unsigned mask, unsigned long long value);
   /// Ends the launch with an error; does not return. The text is copied.
   void (*fault)(Block *block, const char *message);
+  /// cudaGraphLaunch() and cudaGetCurrentGraphExec(); the former returns a cudaError_t.
+  int (*launch_graph)(Block *block, unsigned long long executable, unsigned long long stream);
+  unsigned long long (*current_graph)(Block *block);
+  /// Changes a node for its later executions; returns a cudaError_t.
+  int (*update_node)(Block *block, unsigned long long node, const NodeChange *change);
 };
+
+/// CUDA's named streams of device graph launch.
+inline constexpr unsigned long long tail_launch = 0x0100000000000000;
+inline constexpr unsigned long long fire_and_forget = 0x0200000000000000;
+inline constexpr unsigned long long fire_and_forget_as_sibling = 0x0300000000000000;
 
 /// A kernel's entry point, `cg_host_<symbol>`: runs one thread after the other until none is left
 /// to begin. While a thread waits, the runner calls the entry again on another stack, so that the

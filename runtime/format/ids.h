@@ -26,5 +26,7 @@ using FileId = Id<struct FileTag>;
 using ConditionId = Id<struct ConditionTag>;
 using EventId = Id<struct EventTag>;
 using CallableId = Id<struct CallableTag>;
+using LaunchId = Id<struct LaunchTag>;
+using UpdatableId = Id<struct UpdatableTag>;
 
 } // namespace cgrt::format

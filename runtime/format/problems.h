@@ -36,4 +36,7 @@ private:
 /// The part of verify() about expressions: each by itself, and that operands stand before it.
 void verify_exprs(const Program &program, Problems &problems);
 
+/// The part about what kernels launch, and about graphs for device launch; all else is sound.
+void verify_launches(const Program &program, Problems &problems);
+
 } // namespace cgrt::format

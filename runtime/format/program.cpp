@@ -27,6 +27,11 @@ std::string_view spelling(CallableKind kind) {
   return kind == CallableKind::Callback ? "callback" : "captured";
 }
 
+std::string_view spelling(LaunchKind kind) {
+  constexpr std::array<std::string_view, launch_kind_count> names = {"tail", "detach", "sibling"};
+  return names[static_cast<std::size_t>(kind)];
+}
+
 std::size_t Graph::edge_count() const {
   std::size_t count = 0;
   for (const Node &node : nodes) {
@@ -209,6 +214,53 @@ std::vector<ConditionId> conditions_of(const Program &program, GraphId graph) {
   });
   std::sort(conditions.begin(), conditions.end());
   return conditions;
+}
+
+namespace {
+
+/// A kernel's arguments of one kind.
+template <typename Id> std::vector<Id> arguments_of(const Node &node) {
+  std::vector<Id> found;
+  if (const auto *work = std::get_if<KernelWork>(&node.work)) {
+    for (const Argument &argument : work->arguments) {
+      if (const auto *id = std::get_if<Id>(&argument)) {
+        found.push_back(*id);
+      }
+    }
+  }
+  return found;
+}
+
+} // namespace
+
+std::vector<LaunchId> launches_of(const Node &node) {
+  return arguments_of<LaunchId>(node);
+}
+
+std::vector<UpdatableId> updatables_of(const Node &node) {
+  return arguments_of<UpdatableId>(node);
+}
+
+std::vector<LaunchId> launches_of(const Program &program, GraphId graph) {
+  std::set<LaunchId> launches;
+  for_each_node_in(program, graph, [&](const Node &node) {
+    const std::vector<LaunchId> own = launches_of(node);
+    launches.insert(own.begin(), own.end());
+  });
+  return {launches.begin(), launches.end()};
+}
+
+std::vector<GraphId> graphs_run_by(const Program &program, GraphId graph) {
+  std::vector<GraphId> graphs = {graph};
+  for (std::size_t i = 0; i < graphs.size(); ++i) {
+    for (const LaunchId launch : launches_of(program, graphs[i])) {
+      const GraphId target = program[launch].target;
+      if (std::find(graphs.begin(), graphs.end(), target) == graphs.end()) {
+        graphs.push_back(target);
+      }
+    }
+  }
+  return graphs;
 }
 
 std::vector<EventId> misnamed_events(const Program &program) {

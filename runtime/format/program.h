@@ -55,7 +55,8 @@ struct KernelParam {
   std::string name;
   ScalarType type = ScalarType::I32;
   bool is_buffer = false;
-  Mode mode = Mode::In; ///< of a buffer
+  Mode mode = Mode::In;  ///< of a buffer
+  bool is_graph = false; ///< what a kernel launches; of type u64
 };
 
 /// A kernel as the devices find it: cuda_name() in the cubin, PTX and fatbin images, and `symbol`
@@ -124,15 +125,44 @@ struct Callable {
   Place place;
 };
 
+/// When what a kernel launches runs (CUDA C++ Programming Guide, "Device Graph Launch"): when the
+/// launching graph has ended; at once, before it ends; at once, whenever it ends.
+enum class LaunchKind : std::uint8_t { Tail, Detach, Sibling };
+inline constexpr std::uint8_t launch_kind_count = 3;
+std::string_view spelling(LaunchKind kind);
+
+/// A graph that a kernel launches. Each has an executable of its own; one whose target is the
+/// launching entry graph, which is a Tail, is that graph's.
+struct DeviceLaunch {
+  std::string text; ///< as the program says it: "tail step"
+  LaunchKind kind = LaunchKind::Tail;
+  GraphId target; ///< for device launch
+  Place place;
+};
+
+/// A kernel node that kernels change (CUDA C++ Programming Guide, "Device Node Update").
+struct Updatable {
+  std::string name; ///< the program's label
+  Place place;
+};
+
+/// What a kernel does to one, so that a change that is refused can be told.
+struct DeviceUpdate {
+  std::string text; ///< as the program says it: "grid(L)"
+  GraphId graph;    ///< the entry graph in which it happens
+  Place place;
+};
+
 /// How a Condition's value chooses: If runs body 0 when it is not 0, else body 1 if there is one;
 /// While runs body 0 again and again until it is 0; Switch runs the body of that number, if any.
 enum class ConditionalType : std::uint8_t { If, While, Switch };
 inline constexpr std::uint8_t conditional_type_count = 3;
 std::string_view spelling(ConditionalType type);
 
-/// A kernel argument: a scalar, converted to the parameter's type, a region's first element, or a
-/// condition's handle, for a parameter of type u64.
-using Argument = std::variant<ExprId, Region, ConditionId>;
+/// A kernel argument: a scalar, converted to the parameter's type, a region's first element, a
+/// condition's handle, for a parameter of type u64, the executable that it may launch, or a node
+/// that it changes, for a parameter of type u64.
+using Argument = std::variant<ExprId, Region, ConditionId, LaunchId, UpdatableId>;
 
 // The types of a node's fields. Each has its overloads where fields are printed, verified, encoded
 // and decoded; a new node kind made of them needs none.
@@ -161,9 +191,11 @@ using Bodies = std::vector<GraphId>;
 // ChildWork: `graph` is no entry, stands before the graph that uses it and has no ConditionalWork.
 // ConditionalWork: a While has one body, an If one or two; a body is no entry, stands before its
 // user, and has no other; no other node has this condition, and kernels of the same entry graph and
-// its bodies alone are given it. EventWaitWork: the event is external. CallbackWork and
-// CapturedWork: the function is of that kind, the arguments match its parameters; a callback's
-// buffers are host memory.
+// its bodies alone are given it. A launch is given to kernels of one entry graph and its
+// children, which have no ConditionalWork. An updatable is one node of an entry graph or of its
+// bodies, and kernels of those alone are given it. EventWaitWork: the event is external.
+// CallbackWork and CapturedWork: the function is of that kind, the arguments match its parameters;
+// a callback's buffers are host memory.
 #define CGRT_NODE_KIND(name, ...) struct name##Work {
 #define CGRT_NODE_FIELD(kind, type, member, ...) type member;
 #define CGRT_NODE_END(name)                                                                        \
@@ -201,8 +233,9 @@ struct Node {
   Work work;
   std::vector<Dependency> dependencies; ///< ascending by node, each node once
   Place place;
-  std::string name{};   ///< the program's own (`@name`); empty: none
-  std::string stream{}; ///< the one it was put on, for people to see; empty: none
+  std::string name{};      ///< the program's own (`@name`); empty: none
+  std::string stream{};    ///< the one it was put on, for people to see; empty: none
+  UpdatableId updatable{}; ///< what kernels change it as; none: they do not
 
   NodeKind kind() const { return static_cast<NodeKind>(work.index()); }
 };
@@ -217,6 +250,9 @@ struct Graph {
   /// The element of Program::stops that ends the loops of this entry graph; none: nothing does.
   std::optional<std::uint32_t> stop{};
   bool explicit_order = false; ///< the program gave all edges; conflicts asked for none
+  /// This entry graph can be launched from the device: it has no ConditionalWork, and no other
+  /// nodes than the table allows there.
+  bool device_launch = false;
 
   std::size_t edge_count() const;
 };
@@ -257,11 +293,17 @@ struct Program {
   std::vector<Condition> conditions;
   std::vector<Event> events;
   std::vector<Callable> callables;
+  std::vector<DeviceLaunch> launches;
+  std::vector<Updatable> updatables;
+  std::vector<DeviceUpdate> updates;
   /// Private mapped host memory of u32, none where nothing needs it: one element for each condition
-  /// in which a loop that was ended says why (a LoopEnd), and one for each entry graph that can be
-  /// asked to stop, which it is while that is not 0. cgrt keeps them 0.
+  /// in which a loop that was ended says why (a LoopEnd), one for each entry graph that can be
+  /// asked to stop, which it is while that is not 0, and one for each launch and one for each
+  /// update, the cudaError_t of one that was refused. cgrt keeps them 0.
   BufferId reports;
   BufferId stops;
+  BufferId refusals;
+  BufferId update_refusals;
   std::vector<Check> checks;
   std::vector<Image> images;
 
@@ -271,6 +313,8 @@ struct Program {
   const Condition &operator[](ConditionId id) const { return conditions[id.index]; }
   const Event &operator[](EventId id) const { return events[id.index]; }
   const Callable &operator[](CallableId id) const { return callables[id.index]; }
+  const DeviceLaunch &operator[](LaunchId id) const { return launches[id.index]; }
+  const Updatable &operator[](UpdatableId id) const { return updatables[id.index]; }
   SourceLocation locate(const Place &place) const;
 };
 
@@ -307,6 +351,16 @@ void for_each_node_in(const Program &program, GraphId graph, const Visit &visit)
     }
   }
 }
+
+/// What a node's kernel may launch.
+std::vector<LaunchId> launches_of(const Node &node);
+/// The same of all nodes of a graph and of those in it, ascending.
+std::vector<LaunchId> launches_of(const Program &program, GraphId graph);
+/// What a node's kernel changes.
+std::vector<UpdatableId> updatables_of(const Node &node);
+/// The graphs that run when this entry graph does: itself and what it launches, and so on, each
+/// once.
+std::vector<GraphId> graphs_run_by(const Program &program, GraphId graph);
 
 /// Events without a name, or with that of another one in the same entry graph, its bodies and
 /// children.

@@ -32,6 +32,7 @@ public:
     }
     if (problems_.count() == 0) {
       check_handles();
+      verify_launches(program_, problems_);
     }
     return problems_.take();
   }
@@ -134,6 +135,9 @@ private:
       if (static_cast<std::uint8_t>(param.type) >= scalar_type_count || param.mode > Mode::InOut) {
         problem(where, "parameter '" + param.name + "' has an unknown type or mode");
       }
+      if (param.is_graph && (param.is_buffer || param.type != ScalarType::U64)) {
+        problem(where, "parameter '" + param.name + "' is a graph of another type than u64");
+      }
     }
   }
 
@@ -162,8 +166,12 @@ private:
         }
       }
     }
-    if (program_.reports.valid() && program_.reports == program_.stops) {
-      problem("the stops", "they are the reports, too");
+    std::set<BufferId> signals;
+    for (const BufferId id :
+         {program_.reports, program_.stops, program_.refusals, program_.update_refusals}) {
+      if (id.valid() && !signals.insert(id).second) {
+        problem("the reports, stops and refusals", "two of them are the same buffer");
+      }
     }
     check_signals(program_.reports, program_.conditions.size(), "reports");
     std::size_t stops = 0;
@@ -177,6 +185,8 @@ private:
       problem("the stops", "there is no buffer for them");
     }
     check_signals(program_.stops, stops, "stops");
+    check_signals(program_.refusals, program_.launches.size(), "refusals");
+    check_signals(program_.update_refusals, program_.updates.size(), "refusals of updates");
   }
 
   /// One of the two buffers through which graphs and cgrt talk.
@@ -327,8 +337,13 @@ private:
         check_region(*region, where);
       } else if (const auto *expr = std::get_if<ExprId>(&argument)) {
         need_expr(*expr, where, "an argument");
+      } else if (const auto *condition = std::get_if<ConditionId>(&argument)) {
+        given_.emplace_back(*condition, graph_);
+      } else if (const auto *launch = std::get_if<LaunchId>(&argument)) {
+        need_index(launch->index, program_.launches.size(), where, "launch");
       } else {
-        given_.emplace_back(std::get<ConditionId>(argument), graph_);
+        need_index(std::get<UpdatableId>(argument).index, program_.updatables.size(), where,
+                   "node to be changed");
       }
     }
   }
@@ -339,12 +354,13 @@ private:
   void check_relations(const KernelWork &work, const std::string &where) {
     const Kernel &kernel = program_[work.kernel];
     check_arguments(work.arguments, kernel.params, where);
-    const bool is_given_condition =
+    const bool is_given_handle =
         std::any_of(work.arguments.begin(), work.arguments.end(), [](const Argument &argument) {
-          return std::holds_alternative<ConditionId>(argument);
+          return std::holds_alternative<ConditionId>(argument) ||
+                 std::holds_alternative<UpdatableId>(argument);
         });
-    if (kernel.external && is_given_condition) {
-      problem(where, "an external kernel is given a condition");
+    if (kernel.external && is_given_handle) {
+      problem(where, "an external kernel is given a condition or a node");
     }
   }
 
@@ -364,8 +380,8 @@ private:
     check_arguments(work.arguments, program_[work.function].params, where);
     for (const Argument &argument : work.arguments) {
       const auto *region = std::get_if<Region>(&argument);
-      if (std::holds_alternative<ConditionId>(argument)) {
-        problem(where, "a function is given a condition");
+      if (region == nullptr && !std::holds_alternative<ExprId>(argument)) {
+        problem(where, "a function is given a condition, a graph or a node");
       } else if (region != nullptr && is_callback &&
                  program_[region->buffer].space != MemorySpace::Host) {
         problem(where, "a callback is given device memory");
@@ -410,9 +426,17 @@ private:
 
   void check_argument(const Argument &argument, const KernelParam &param,
                       const std::string &where) {
-    if (std::holds_alternative<ConditionId>(argument)) {
+    if (std::holds_alternative<LaunchId>(argument) != param.is_graph) {
+      problem(where, "argument '" + param.name + "' is a graph where none is asked for, or none");
+      return;
+    }
+    if (param.is_graph) {
+      return;
+    }
+    if (std::holds_alternative<ConditionId>(argument) ||
+        std::holds_alternative<UpdatableId>(argument)) {
       if (param.is_buffer || param.type != ScalarType::U64) {
-        problem(where, "argument '" + param.name + "' is a condition for another type than u64");
+        problem(where, "argument '" + param.name + "' is a handle for another type than u64");
       }
       return;
     }
@@ -431,6 +455,12 @@ private:
     const Node &node = graph.nodes[index];
     const std::string where = "graph '" + graph.name + "' node " + std::to_string(index);
     need_place(node.place, where);
+    if (node.updatable.valid()) {
+      need_index(node.updatable.index, program_.updatables.size(), where, "node to be changed");
+      if (node.kind() != NodeKind::Kernel) {
+        problem(where, "only a kernel can be changed by kernels");
+      }
+    }
     const std::size_t found_before = problems_.count();
     std::visit(
         [&](const auto &work) {

@@ -72,7 +72,8 @@ struct KernelParams {
   std::vector<std::uint64_t> arguments;
   Dim3 cluster = {};
   bool cooperative = false;
-  int priority = 0; ///< CUDA's: the lower, the sooner; beyond the device's range is its end
+  int priority = 0;       ///< CUDA's: the lower, the sooner; beyond the device's range is its end
+  bool updatable = false; ///< kernels change the node; then it is in no child graph
 };
 
 /// How the rows of one side of a copy lie in memory.
@@ -174,6 +175,9 @@ public:
   /// changed: at the one behind these the device cannot do it in an executable, which must then be
   /// made anew.
   virtual std::size_t update(std::span<const Update> updates) = 0;
+  /// What a kernel is given to launch this; it was instantiated for that, and no update runs at
+  /// the same time as what may launch it.
+  virtual std::uint64_t device_handle() const = 0;
   /// Throws what went wrong on the host device since the last report; a GPU tells by its queues.
   virtual void report() = 0;
   /// Returns when every launch on the device's own queue is done, and reports.
@@ -191,13 +195,16 @@ public:
   virtual std::uint32_t add_node(const NodeParams &params,
                                  std::span<const std::uint32_t> dependencies, NodeLabel label,
                                  bool enabled) = 0;
+  /// What kernels change a node by, whose params said `updatable`.
+  virtual std::uint64_t updatable_handle(std::uint32_t node) const = 0;
   /// A handle whose value is `initial` when a launch begins, for one conditional node of this graph
   /// or of its bodies, and as an argument of their kernels.
   virtual std::uint64_t create_condition(std::uint32_t initial) = 0;
   /// To fill: a body of a conditional node; belongs to this graph and is not instantiated.
   virtual DeviceGraph &body(std::uint32_t node, std::uint32_t index) = 0;
-  /// Call once. The executable does not need this object any more.
-  virtual std::unique_ptr<DeviceExecutable> instantiate() = 0;
+  /// Call once. The executable does not need this object any more. `for_device`: kernels may launch
+  /// it, too; then the graph has no conditions and no priorities.
+  virtual std::unique_ptr<DeviceExecutable> instantiate(bool for_device = false) = 0;
 };
 
 /// One device. Several threads may use it, each with objects of its own.

@@ -86,6 +86,17 @@ void Executable::wait() {
 
 // The device writes and reads these words, too: each access is one of its own.
 std::optional<Error> ExecutableState::take_reports() {
+  std::optional<Error> refused;
+  for (const Request &request : requests) {
+    const std::uint32_t error = __atomic_exchange_n(request.report, 0, __ATOMIC_ACQ_REL);
+    if (error != 0 && !refused) {
+      refused.emplace(ErrorCode::Device,
+                      request.text + " was refused on the device with CUDA error " +
+                          std::to_string(error) + ": " + std::string(request.hint) +
+                          " [device-launch]",
+                      request.where);
+    }
+  }
   std::string reports;
   SourceLocation where;
   for (const Loop &loop : loops) {
@@ -109,8 +120,10 @@ std::optional<Error> ExecutableState::take_reports() {
   if (stop != nullptr) {
     __atomic_store_n(stop, 0, __ATOMIC_RELEASE);
   }
-  return reports.empty() ? std::nullopt
-                         : std::optional<Error>(std::in_place, ErrorCode::Stopped, reports, where);
+  return refused ? refused
+         : reports.empty()
+             ? std::nullopt
+             : std::optional<Error>(std::in_place, ErrorCode::Stopped, reports, where);
 }
 
 void Executable::stop() noexcept {

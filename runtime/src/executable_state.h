@@ -28,6 +28,15 @@ struct ExecutableState {
     format::ExprId limit_expr;
   };
 
+  /// What a kernel of the graph, or of one that it launches, launches or changes; and where that
+  /// kernel says what CUDA answered.
+  struct Request {
+    std::uint32_t *report;
+    std::string text;
+    SourceLocation where;
+    std::string_view hint; ///< why it may have been refused
+  };
+
   /// A node that has been changed in the executable.
   struct LiveNode {
     std::uint32_t place; ///< in the executable
@@ -42,11 +51,11 @@ struct ExecutableState {
     return live_of.empty() || live_of[node] == 0 ? nullptr : &live_nodes[live_of[node] - 1];
   }
 
-  /// The Error{Stopped} of loops that ended early since the last call; forgets them and any wish
-  /// to stop.
+  /// The Error{Stopped} of loops that ended early since the last call, or the Error{Device} of
+  /// launches and changes that were refused; forgets them and any wish to stop.
   std::optional<Error> take_reports();
 
-  std::shared_ptr<InstanceState> instance; ///< keeps memory, code and device alive
+  std::shared_ptr<InstanceState> instance; ///< keeps all else alive; none where that owns this
   format::GraphId graph;
   BuiltGraphs built; ///< its last graph is the one that `executable` is of
   std::unique_ptr<DeviceExecutable> executable;
@@ -62,6 +71,7 @@ struct ExecutableState {
   std::size_t edges = 0;
   BuildTimes times;
   std::vector<Loop> loops;
+  std::vector<Request> requests;
   std::uint32_t *stop = nullptr; ///< of a graph that can be asked to
 };
 

@@ -68,10 +68,12 @@ std::vector<bool> GraphBuilder::children_of(format::GraphId graph) const {
 }
 
 BuiltGraphs GraphBuilder::build(format::GraphId graph, const CreateGraph &create,
-                                std::shared_ptr<CallbackFailures> failures) const {
+                                std::shared_ptr<CallbackFailures> failures,
+                                std::vector<std::uint64_t> launched) const {
   const std::vector<bool> children = children_of(graph);
   BuiltGraphs result;
   result.failures = std::move(failures);
+  result.launched = std::move(launched);
   Built built = {result, std::vector<const DeviceGraph *>(children.size(), nullptr)};
   for (std::uint32_t index = 0; index < graph.index; ++index) {
     if (children[index]) {
@@ -82,6 +84,7 @@ BuiltGraphs GraphBuilder::build(format::GraphId graph, const CreateGraph &create
   }
   result.owned.push_back(create());
   result.handles.resize(program_.conditions.size());
+  result.updatables.resize(program_.updatables.size(), 0);
   for (const format::ConditionId condition : format::conditions_of(program_, graph)) {
     result.handles[condition.index] =
         result.owned.back()->create_condition(program_[condition].initial);
@@ -97,13 +100,21 @@ void GraphBuilder::add_nodes(format::GraphId graph, Built &built, DeviceGraph &t
   std::vector<std::uint32_t> dependencies;
   for (const format::Node &node : program_[graph].nodes) {
     const NodeLabel label(program_, node);
-    const Resolved resolved =
+    Resolved resolved =
         std::visit([&](const auto &work) { return resolve(work, built, label); }, node.work);
+    set_updatable(node, resolved);
+    for (const format::UpdatableId changed : format::updatables_of(node)) {
+      built.graphs.incomplete =
+          built.graphs.incomplete || built.graphs.updatables[changed.index] == 0;
+    }
     dependencies.clear();
     for (const format::Dependency &dependency : node.dependencies) {
       dependencies.push_back(added[dependency.node.index]);
     }
     added.push_back(target.add_node(resolved.params, dependencies, label, resolved.enabled));
+    if (node.updatable.valid()) {
+      built.graphs.updatables[node.updatable.index] = target.updatable_handle(added.back());
+    }
     if (const auto *branch = std::get_if<format::ConditionalWork>(&node.work)) {
       for (std::uint32_t index = 0; index < branch->bodies.size(); ++index) {
         add_nodes(branch->bodies[index], built, target.body(added.back(), index));
@@ -117,9 +128,20 @@ GraphBuilder::Resolved GraphBuilder::resolve(const format::Node &node,
   BuiltGraphs handles; // a node that can be resolved again refers to no graph
   handles.handles = graphs.handles;
   handles.failures = graphs.failures;
+  handles.launched = graphs.launched;
+  handles.updatables = graphs.updatables;
   const Built built = {handles, {}};
   const NodeLabel label(program_, node);
-  return std::visit([&](const auto &work) { return resolve(work, built, label); }, node.work);
+  Resolved result =
+      std::visit([&](const auto &work) { return resolve(work, built, label); }, node.work);
+  set_updatable(node, result);
+  return result;
+}
+
+void GraphBuilder::set_updatable(const format::Node &node, Resolved &resolved) {
+  if (auto *kernel = std::get_if<KernelParams>(&resolved.params)) {
+    kernel->updatable = node.updatable.valid();
+  }
 }
 
 std::uint32_t GraphBuilder::add_alone(const format::Node &node, std::vector<std::uint64_t> handles,
@@ -303,6 +325,14 @@ std::vector<std::uint64_t> GraphBuilder::arguments(const format::KernelWork &wor
     }
     if (const auto *condition = std::get_if<format::ConditionId>(&work.arguments[i])) {
       slots.push_back(built.graphs.handles[condition->index]);
+      continue;
+    }
+    if (const auto *launch = std::get_if<format::LaunchId>(&work.arguments[i])) {
+      slots.push_back(built.graphs.launched[launch->index]);
+      continue;
+    }
+    if (const auto *node = std::get_if<format::UpdatableId>(&work.arguments[i])) {
+      slots.push_back(built.graphs.updatables[node->index]);
       continue;
     }
     const auto *region = std::get_if<format::Region>(&work.arguments[i]);

@@ -33,7 +33,10 @@ struct BuiltGraphs {
   std::vector<std::unique_ptr<DeviceGraph>> owned; ///< the children and, last, the graph itself
   std::vector<One> all;                            ///< those, and the bodies
   std::vector<std::uint64_t> handles;              ///< by the condition's index
-  std::shared_ptr<CallbackFailures> failures;      ///< where their callbacks leave what they throw
+  std::vector<std::uint64_t> launched;   ///< device handles, by the launch's index; 0: not made yet
+  std::vector<std::uint64_t> updatables; ///< by their index; 0 of those not in these graphs
+  bool incomplete = false;               ///< a kernel was added before what it changes
+  std::shared_ptr<CallbackFailures> failures; ///< where their callbacks leave what they throw
 };
 
 class GraphBuilder {
@@ -53,9 +56,11 @@ public:
 
   /// Builds the children of `graph`, direct and indirect, each once, and then the graph itself.
   /// Error{InvalidValue} names the first node that is not legal with these parameters. Callbacks
-  /// leave what they throw in `failures`, which a graph with callbacks must have.
+  /// leave what they throw in `failures`, which a graph with callbacks must have. `launched` is
+  /// BuiltGraphs::launched, for a graph that launches.
   BuiltGraphs build(format::GraphId graph, const CreateGraph &create,
-                    std::shared_ptr<CallbackFailures> failures = nullptr) const;
+                    std::shared_ptr<CallbackFailures> failures = nullptr,
+                    std::vector<std::uint64_t> launched = {}) const;
 
   struct Resolved {
     NodeParams params;
@@ -81,6 +86,7 @@ private:
     std::vector<const DeviceGraph *> children; ///< by their index; null where there is none
   };
 
+  static void set_updatable(const format::Node &node, Resolved &resolved);
   std::vector<bool> children_of(format::GraphId graph) const;
   void add_nodes(format::GraphId graph, Built &built, DeviceGraph &target) const;
   Resolved resolve(const format::KernelWork &work, const Built &built,

@@ -274,17 +274,33 @@ Executable Instance::executable(const std::string &graph) {
   made->nodes = state.contents()[made->graph].nodes.size();
   made->edges = state.contents()[made->graph].edge_count();
   state.add_signals(*made);
-  state.install(state.made(*made), *made);
-  std::erase_if(state.executables, [](const auto &other) { return other.expired(); });
-  state.executables.push_back(made);
+  state.make(made);
   return Executable(std::move(made));
 }
+
+namespace {
+
+/// The check of effects runs kernels again and again, which must not launch or change anything.
+void refuse_requests(const format::Program &program, format::GraphId graph) {
+  format::for_each_node_in(program, graph, [&](const format::Node &node) {
+    if (!format::launches_of(node).empty() || !format::updatables_of(node).empty()) {
+      throw Error(ErrorCode::Usage,
+                  format::describe(program, node) +
+                      ": the check of effects does not follow what kernels launch, and what they "
+                      "change of other launches; check graphs without that",
+                  program.locate(node.place));
+    }
+  });
+}
+
+} // namespace
 
 EffectReport Instance::check_effects(const std::string &graph) {
   const std::lock_guard lock = locked(state_);
   InstanceState &state = *state_;
   ExecutableState signals; // of an executable that nobody needs
   signals.graph = state.find_graph(graph);
+  refuse_requests(state.contents(), signals.graph);
   state.require_bindings(signals.graph);
   state.require_memory(signals.graph);
   state.add_signals(signals);

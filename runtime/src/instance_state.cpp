@@ -115,7 +115,8 @@ InstanceState::InstanceState(const Program &given_program, const Device &given_d
     bindings.events.push_back(is_ours ? device.backend().create_event() : nullptr);
   }
   placeholder = device.backend().allocate(MemorySpace::Device, GraphBuilder::placeholder_bytes);
-  for (const format::BufferId signals : {contents().reports, contents().stops}) {
+  for (const format::BufferId signals :
+       {contents().reports, contents().stops, contents().refusals, contents().update_refusals}) {
     if (signals.valid()) {
       std::memset(buffers[signals.index].own->data(), 0, buffers[signals.index].view.bytes);
     }
@@ -195,8 +196,34 @@ void InstanceState::add_signals(ExecutableState &to) const {
            condition.limit});
     }
   }
+  for (const format::GraphId graph : format::graphs_run_by(contents(), to.graph)) {
+    add_requests(graph, to);
+  }
   if (contents()[to.graph].stop) {
     to.stop = signal(contents().stops, *contents()[to.graph].stop);
+  }
+}
+
+/// Of one graph.
+void InstanceState::add_requests(format::GraphId graph, ExecutableState &to) const {
+  if (contents().refusals.valid()) {
+    for (const format::LaunchId id : format::launches_of(contents(), graph)) {
+      const format::DeviceLaunch &launch = contents()[id];
+      to.requests.push_back(
+          {signal(contents().refusals, id.index), launch.text, contents().locate(launch.place),
+           "what it launches has not ended since it was launched before, or a limit is reached "
+           "(120 detached, 120 siblings, 255 tails in one execution)"});
+    }
+  }
+  if (contents().update_refusals.valid()) {
+    for (std::uint32_t index = 0; index < contents().updates.size(); ++index) {
+      const format::DeviceUpdate &update = contents().updates[index];
+      if (update.graph == graph) {
+        to.requests.push_back({signal(contents().update_refusals, index), update.text,
+                               contents().locate(update.place),
+                               "the grid is larger than a GPU takes"});
+      }
+    }
   }
 }
 
@@ -204,15 +231,20 @@ InstanceState::Made InstanceState::made(const ExecutableState &executable) const
   Made result;
   const auto start = std::chrono::steady_clock::now();
   result.built = builder().build(
-      executable.graph, [this] { return device.backend().create_graph(); }, executable.failures);
+      executable.graph, [this] { return device.backend().create_graph(); }, executable.failures,
+      launched_by(executable));
   result.times.build_us = microseconds_since(start);
   const auto finished = std::chrono::steady_clock::now();
-  result.executable = result.built.owned.back()->instantiate();
+  result.executable =
+      result.built.owned.back()->instantiate(contents()[executable.graph].device_launch);
   result.times.instantiate_us = microseconds_since(finished);
   return result;
 }
 
-void InstanceState::install(Made made, ExecutableState &executable) const {
+void InstanceState::install(Made made, ExecutableState &executable) {
+  if (executable.executable != nullptr && contents()[executable.graph].device_launch) {
+    order.wait(); // what is in flight may still launch the old one
+  }
   executable.executable = std::move(made.executable);
   executable.built = std::move(made.built);
   executable.times = made.times;
@@ -224,8 +256,96 @@ void InstanceState::install(Made made, ExecutableState &executable) const {
   }
 }
 
+/// The device handles that the graph's nodes are given; 0 of those that are not there yet.
+std::vector<std::uint64_t> InstanceState::launched_by(const ExecutableState &executable) const {
+  std::vector<std::uint64_t> handles(contents().launches.size(), 0);
+  for (const format::LaunchId launch : format::launches_of(contents(), executable.graph)) {
+    const DeviceExecutable *target =
+        contents()[launch].target == executable.graph ? executable.executable.get()
+        : launched[launch.index] != nullptr           ? launched[launch.index]->executable.get()
+                                                      : nullptr;
+    handles[launch.index] = target == nullptr ? 0 : target->device_handle();
+  }
+  return handles;
+}
+
+/// Gives kernels the handles that were not there when they were added: graphs may launch each
+/// other, and themselves, and kernels may change nodes behind them.
+void InstanceState::link(ExecutableState &executable) const {
+  std::vector<std::uint64_t> handles = launched_by(executable);
+  if (handles == executable.built.launched && !executable.built.incomplete) {
+    return;
+  }
+  executable.built.incomplete = false;
+  executable.built.launched = std::move(handles);
+  std::vector<NodeParams> params;
+  std::vector<DeviceExecutable::Update> updates;
+  const GraphBuilder build = builder();
+  for (const BuiltGraphs::One &one : executable.built.all) {
+    const std::vector<format::Node> &nodes = contents()[one.id].nodes;
+    for (std::uint32_t index = 0; index < nodes.size(); ++index) {
+      if (!format::launches_of(nodes[index]).empty() ||
+          !format::updatables_of(nodes[index]).empty()) {
+        GraphBuilder::Resolved resolved = build.resolve(nodes[index], executable.built);
+        updates.push_back(
+            {executable.executable->place(*executable.built.owned.back(), *one.graph, index),
+             nullptr, resolved.enabled});
+        params.push_back(std::move(resolved.params));
+      }
+    }
+  }
+  for (std::size_t i = 0; i < updates.size(); ++i) {
+    updates[i].params = &params[i];
+  }
+  if (executable.executable->update(updates) != updates.size()) {
+    throw Error(ErrorCode::Device, "graph " + contents()[executable.graph].name +
+                                       ": the device does not take what it launches");
+  }
+  executable.live_of.clear(); // whose params are not those any more
+  executable.live_nodes.clear();
+}
+
+void InstanceState::link() {
+  for (const auto &executable : alive()) {
+    link(*executable);
+  }
+}
+
+void InstanceState::make(const std::shared_ptr<ExecutableState> &executable) {
+  launched.resize(contents().launches.size());
+  std::vector<std::shared_ptr<ExecutableState>> all = {executable};
+  std::vector<format::LaunchId> sites; // of those behind the first
+  for (const format::GraphId graph : format::graphs_run_by(contents(), executable->graph)) {
+    for (const format::LaunchId launch : format::launches_of(contents(), graph)) {
+      if (contents()[launch].target != graph && launched[launch.index] == nullptr) {
+        all.push_back(std::make_shared<ExecutableState>());
+        all.back()->graph = contents()[launch].target;
+        sites.push_back(launch);
+      }
+    }
+  }
+  try {
+    for (std::size_t i = all.size(); i-- > 0;) { // mostly, what is launched comes first
+      install(made(*all[i]), *all[i]);
+      if (i != 0) {
+        launched[sites[i - 1].index] = all[i];
+      }
+    }
+    for (const auto &each : all) {
+      link(*each);
+    }
+  } catch (...) {
+    for (const format::LaunchId launch : sites) {
+      launched[launch.index] = nullptr;
+    }
+    throw;
+  }
+  std::erase_if(executables, [](const auto &other) { return other.expired(); });
+  executables.insert(executables.end(), all.begin(), all.end());
+}
+
 void InstanceState::require_memory(format::GraphId graph) const {
-  format::for_each_node_in(contents(), graph, [this](const format::Node &node) {
+  for_each_node_run_by(graph, [this](const format::Node &node) {
     for (const format::Effect &effect : format::effects_of(contents(), node)) {
       const std::uint32_t buffer = effect.region.buffer.index;
       if (buffers[buffer].missing) {
@@ -239,7 +359,7 @@ void InstanceState::require_memory(format::GraphId graph) const {
 }
 
 void InstanceState::require_bindings(format::GraphId graph) const {
-  format::for_each_node_in(contents(), graph, [this](const format::Node &node) {
+  for_each_node_run_by(graph, [this](const format::Node &node) {
     if (const format::CallableId function = callable_of(node); function.valid()) {
       require_function(function, node);
     }

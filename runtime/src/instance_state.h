@@ -75,11 +75,17 @@ struct InstanceState {
   };
   /// Builds and instantiates the executable's graph.
   Made made(const ExecutableState &executable) const;
-  void install(Made made, ExecutableState &executable) const;
+  void install(Made made, ExecutableState &executable);
 
-  /// Everything that a graph's nodes use from outside must be bound: functions and events.
+  /// Makes an executable of the graph, and those of all that it launches and that are not there.
+  void make(const std::shared_ptr<ExecutableState> &executable);
+  /// Once an executable has been made anew: who launches it hears of that.
+  void link();
+
+  /// Everything that nodes use from outside must be bound, functions and events: in the graph and
+  /// in what it launches.
   void require_bindings(format::GraphId graph) const;
-  /// Error{Usage} where the graph uses a buffer that has been unbound.
+  /// Error{Usage} where one of them uses a buffer that has been unbound.
   void require_memory(format::GraphId graph) const;
   /// The events of a graph that cgrt can take times of.
   std::vector<std::shared_ptr<DeviceEvent>> timers_of(format::GraphId graph) const;
@@ -107,6 +113,9 @@ struct InstanceState {
   Bindings bindings;
   std::unique_ptr<Memory> placeholder;
   std::vector<std::weak_ptr<ExecutableState>> executables;
+  /// What kernels launch, by the program's launches; none of those not needed yet, and of graphs
+  /// that launch themselves.
+  std::vector<std::shared_ptr<ExecutableState>> launched;
   LaunchOrder order;
   /// Memory that launches in flight may use, but no later ones.
   std::vector<BufferMemory> retired;
@@ -122,6 +131,15 @@ struct InstanceState {
   Transaction &transaction();
 
 private:
+  template <typename Visit>
+  void for_each_node_run_by(format::GraphId graph, const Visit &visit) const {
+    for (const format::GraphId each : format::graphs_run_by(contents(), graph)) {
+      format::for_each_node_in(contents(), each, visit);
+    }
+  }
+  void add_requests(format::GraphId graph, ExecutableState &to) const;
+  std::vector<std::uint64_t> launched_by(const ExecutableState &executable) const;
+  void link(ExecutableState &executable) const;
   void require_function(format::CallableId id, const format::Node &node) const;
   void require_event(format::EventId id, const format::Node &node) const;
 
@@ -148,6 +166,9 @@ template <typename IsUser> void InstanceState::rebind(Bindings others, const IsU
   }
   for (auto &[executable, anew] : all) {
     install(std::move(anew), *executable);
+  }
+  if (!all.empty()) {
+    link();
   }
 }
 

@@ -412,6 +412,17 @@ void Transaction::make_plans() {
   }
 }
 
+/// A launch in flight would see new params of what its kernels launch.
+void Transaction::wait_for_launched() {
+  for (const Plan &plan : plans()) {
+    const bool changes = !plan.nodes.empty() || !plan.rebuild.empty();
+    if (changes && state_.contents()[plan.executable->graph].device_launch) {
+      state_.order.wait();
+      return;
+    }
+  }
+}
+
 UpdateReport Transaction::commit() {
   plan_count_ = 0;
   state_.parameters.assign(state_.dependents(), assignments_, changes_);
@@ -422,6 +433,7 @@ UpdateReport Transaction::commit() {
     exchange_memory();
     exchanged = true;
     make_plans();
+    wait_for_launched();
     for (Plan &plan : plans()) {
       apply(plan);
     }
@@ -448,6 +460,9 @@ UpdateReport Transaction::commit() {
     }
   }
   placements_.clear();
+  if (report.rebuilt != 0) {
+    state_.link();
+  }
   return report;
 }
 

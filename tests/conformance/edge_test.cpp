@@ -37,6 +37,7 @@ struct Example {
   std::map<std::string, std::function<double(std::size_t index, std::mt19937 &)>> inputs = {};
 };
 
+// GoogleTest asks for that name. NOLINTNEXTLINE(readability-identifier-naming)
 void PrintTo(const Example &example, std::ostream *out) {
   *out << example.name;
 }

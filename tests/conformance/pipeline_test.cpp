@@ -163,10 +163,12 @@ TEST_P(PipelineTest, WhatWasMovedFromIsHarmless) {
 TEST_P(PipelineTest, MovingAProgramOrADeviceCopiesIt) {
   cgrt::Program program = compile_text(saxpy_text);
   cgrt::Device device = place();
-  const cgrt::Program other = std::move(program);   // NOLINT(performance-move-const-arg)
-  const cgrt::Device elsewhere = std::move(device); // NOLINT(performance-move-const-arg)
+  // NOLINTBEGIN(bugprone-use-after-move,performance-move-const-arg): that is what it is about
+  const cgrt::Program other = std::move(program);
+  const cgrt::Device elsewhere = std::move(device);
   EXPECT_EQ(program.params().size(), other.params().size());
   EXPECT_EQ(device.name(), elsewhere.name());
+  // NOLINTEND(bugprone-use-after-move,performance-move-const-arg)
   EXPECT_EQ(cgrt::Instance(program, device, {{"n", 4}}).buffer("hx").bytes, 16U);
 }
 

@@ -14,6 +14,7 @@ protected:
   /// Runs `work(thread)` on all of them and fails for what they throw.
   template <typename Work> static void on_all(const Work &work) {
     std::vector<std::thread> all;
+    all.reserve(threads);
     std::atomic<int> errors = 0;
     for (int thread = 0; thread < threads; ++thread) {
       all.emplace_back([&, thread] {

@@ -125,17 +125,16 @@ TEST_P(UpdateTest, SlicesMoveAndChangeTheirWidth) {
   cgrt::Executable graph = instance.executable();
   const std::span<std::uint8_t> x = instance.host<std::uint8_t>("hx");
   std::iota(x.begin(), x.end(), std::uint8_t{1});
-  const auto check = [&](int at, int width, int value) {
+  const auto check = [&](std::size_t at, std::size_t width, int value) {
     run(graph);
     std::vector<std::uint8_t> y(72, 0);
     std::vector<std::uint8_t> z(72, 0);
-    for (int column = at; column < at + width; ++column) {
-      for (int row = 0; row < 4; ++row) {
-        y[static_cast<std::size_t>((row + 1) * 12 + column)] =
-            x[static_cast<std::size_t>(row * 10 + column)];
+    for (std::size_t column = at; column < at + width; ++column) {
+      for (std::size_t row = 0; row < 4; ++row) {
+        y[(row + 1) * 12 + column] = x[row * 10 + column];
       }
-      for (int row = 2; row < 4; ++row) {
-        z[static_cast<std::size_t>(row * 12 + column)] = static_cast<std::uint8_t>(value);
+      for (std::size_t row = 2; row < 4; ++row) {
+        z[row * 12 + column] = static_cast<std::uint8_t>(value);
       }
     }
     EXPECT_EQ(values<std::uint8_t>(instance, "hy"), y);

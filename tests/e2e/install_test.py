@@ -214,7 +214,7 @@ graph main { fill r <- ones.ONE; }
             "cgrt_add_graph(app saxpy.cgraph NAME)": "cannot use 'NAME'",
             "cgrt_add_graph(nobody saxpy.cgraph)": "there is no target 'nobody'",
             "cgrt_add_graph(app none.cgraph)": "there is no file",
-            "cgrt_add_graph(app a#b.cgraph)": "has one of $ # ; \\ in its name",
+            'cgrt_add_graph(app "a#b.cgraph")': "has one of $ # ;",
             "cgrt_add_graph(app saxpy.cgraph)\ncgrt_add_graph(app saxpy.cgraph ARCH sm_80)": "another NAME",
         }.items():
             with self.subTest(call=call):

@@ -185,7 +185,7 @@ TEST(Conditions, TheVerifierFindsEachBrokenRule) {
          setter(p, "other", condition);
          *condition = {50};
        }},
-      {"is a condition for another type than u64",
+      {"is a handle for another type than u64",
        [](Program &p) {
          ConditionId *condition = nullptr;
          const KernelWork &work = setter(p, "other", condition);
@@ -204,7 +204,7 @@ TEST(Conditions, TheVerifierFindsEachBrokenRule) {
        [](Program &p) { p.graphs[find(p, "main").index].stop = 1; }},
       {"there is no buffer for them", [](Program &p) { p.stops = {}; }},
       {"it has a limit and no report", [](Program &p) { p.reports = {}; }},
-      {"they are the reports, too", [](Program &p) { p.stops = p.reports; }},
+      {"two of them are the same buffer", [](Program &p) { p.stops = p.reports; }},
       {"nothing in it sets the condition of its loop",
        [](Program &p) { // but that of the branch in it twice
          const GraphId body = conditionals(p, "main")[0]->bodies[0];

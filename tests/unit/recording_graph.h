@@ -36,7 +36,8 @@ public:
   DeviceGraph &body(std::uint32_t node, std::uint32_t index) override {
     return *bodies.try_emplace({node, index}, std::make_unique<RecordingGraph>()).first->second;
   }
-  std::unique_ptr<DeviceExecutable> instantiate() override { return nullptr; }
+  std::uint64_t updatable_handle(std::uint32_t node) const override { return 1000 + node; }
+  std::unique_ptr<DeviceExecutable> instantiate(bool) override { return nullptr; }
 
   std::vector<Recorded> nodes;
   std::vector<std::uint32_t> conditions; ///< what each is at the beginning; handles are 1001, …

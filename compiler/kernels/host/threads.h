@@ -145,6 +145,57 @@ inline void cudaGraphSetConditional(unsigned long long handle, unsigned int valu
   *reinterpret_cast<unsigned int *>(handle) = value;
 }
 
+// Device graph launch.
+typedef struct CUgraphExec_st *cudaGraphExec_t;
+typedef struct CUstream_st *cudaStream_t;
+enum cudaError { cudaSuccess = 0, cudaErrorInvalidValue = 1, cudaErrorNotSupported = 801 };
+typedef cudaError cudaError_t;
+#define cudaStreamGraphTailLaunch ((cudaStream_t)cgrt::host_abi::tail_launch)
+#define cudaStreamGraphFireAndForget ((cudaStream_t)cgrt::host_abi::fire_and_forget)
+#define cudaStreamGraphFireAndForgetAsSibling                                                      \
+  ((cudaStream_t)cgrt::host_abi::fire_and_forget_as_sibling)
+inline cudaError_t cudaGraphLaunch(cudaGraphExec_t executable, cudaStream_t stream) {
+  return static_cast<cudaError_t>(cg_host::block->launch_graph(
+      cg_host::block, reinterpret_cast<unsigned long long>(executable),
+      reinterpret_cast<unsigned long long>(stream)));
+}
+inline cudaGraphExec_t cudaGetCurrentGraphExec() {
+  return reinterpret_cast<cudaGraphExec_t>(cg_host::block->current_graph(cg_host::block));
+}
+
+// Device node update. A parameter is named by its number here, and by its offset on a GPU.
+typedef struct CUgraphDeviceUpdatableNode_st *cudaGraphDeviceNode_t;
+namespace cg_host {
+inline cudaError_t update(cudaGraphDeviceNode_t node, const cgrt::host_abi::NodeChange &change) {
+  return static_cast<cudaError_t>(
+      block->update_node(block, reinterpret_cast<unsigned long long>(node), &change));
+}
+inline cudaError_t set_argument(cudaGraphDeviceNode_t node, unsigned argument, const void *value,
+                                size_t bytes) {
+  cgrt::host_abi::NodeChange change{};
+  change.what = cgrt::host_abi::NodeChange::Argument;
+  change.argument = argument;
+  __builtin_memcpy(&change.value, value, bytes);
+  return update(node, change);
+}
+} // namespace cg_host
+#define CG_SET_ARGUMENT(node, number, offset, value)                                               \
+  cg_host::set_argument(node, number, &(value), sizeof(value))
+inline cudaError_t cudaGraphKernelNodeSetEnabled(cudaGraphDeviceNode_t node, bool enable) {
+  cgrt::host_abi::NodeChange change{};
+  change.what = cgrt::host_abi::NodeChange::Enabled;
+  change.enabled = enable;
+  return cg_host::update(node, change);
+}
+inline cudaError_t cudaGraphKernelNodeSetGridDim(cudaGraphDeviceNode_t node, dim3 grid) {
+  cgrt::host_abi::NodeChange change{};
+  change.what = cgrt::host_abi::NodeChange::Grid;
+  change.grid[0] = grid.x;
+  change.grid[1] = grid.y;
+  change.grid[2] = grid.z;
+  return cg_host::update(node, change);
+}
+
 inline void __threadfence() {
   __atomic_thread_fence(__ATOMIC_SEQ_CST);
 }

@@ -71,6 +71,9 @@ std::uint32_t CudaGraph::add_node(const NodeParams &params,
   const auto index = static_cast<std::uint32_t>(nodes_.size());
   if (const auto *kernel = std::get_if<KernelParams>(&params)) {
     set_attributes(node, *kernel, label);
+    if (kernel->updatable) {
+      updatables_.emplace(index, make_updatable(node, label));
+    }
   } else if (const auto *child = std::get_if<ChildParams>(&params)) {
     children_.push_back({index, static_cast<const CudaGraph *>(child->graph)});
   } else if (const auto *conditional = std::get_if<ConditionalParams>(&params)) {
@@ -111,6 +114,15 @@ void CudaGraph::set_attributes(cudaGraphNode_t node, const KernelParams &params,
           "cudaGraphKernelNodeSetAttribute(Priority)", label);
     has_priorities_ = true;
   }
+}
+
+/// From now on kernels can change the node; returns what they know it by.
+std::uint64_t CudaGraph::make_updatable(cudaGraphNode_t node, const NodeLabel &label) {
+  cudaLaunchAttributeValue value = {};
+  value.deviceUpdatableKernelNode.deviceUpdatable = 1;
+  check(cudaGraphKernelNodeSetAttribute(node, cudaLaunchAttributeDeviceUpdatableKernelNode, &value),
+        "cudaGraphKernelNodeSetAttribute(DeviceUpdatableKernelNode)", label);
+  return reinterpret_cast<std::uintptr_t>(value.deviceUpdatableKernelNode.devNode);
 }
 
 /// Blocks that wait for each other must all be on the GPU at once.
@@ -422,10 +434,12 @@ NodeLabel CudaGraph::label_of(cudaGraphNode_t node) const {
   }
 }
 
-std::unique_ptr<DeviceExecutable> CudaGraph::instantiate() {
+std::unique_ptr<DeviceExecutable> CudaGraph::instantiate(bool for_device) {
   const Current current = context_->make_current();
   cudaGraphInstantiateParams params = {};
-  if (has_priorities()) {
+  if (for_device) {
+    params.flags = cudaGraphInstantiateFlagDeviceLaunch; // which goes with no other
+  } else if (has_priorities()) {
     params.flags = cudaGraphInstantiateFlagUseNodePriority;
   }
   cudaGraphExec_t executable = nullptr;
@@ -436,12 +450,15 @@ std::unique_ptr<DeviceExecutable> CudaGraph::instantiate() {
   }
   std::vector<CallbackParams> calls;
   collect_calls(calls);
-  auto owner = std::make_unique<CudaExecutable>(context_, executable, std::move(calls));
+  auto owner = std::make_unique<CudaExecutable>(context_, executable, std::move(calls), for_device);
   disable_nodes(executable, {});
-  // So that the first launch costs no more than the others.
-  check(cudaGraphUpload(executable, context_->stream()), "cudaGraphUpload");
-  context_->finish(context_->stream()); // it may be launched on any stream
+  owner->upload(); // so that the first launch costs no more than the others
   return owner;
+}
+
+void CudaExecutable::upload() const {
+  check(cudaGraphUpload(executable_, context_->stream()), "cudaGraphUpload");
+  context_->finish(context_->stream());
 }
 
 CudaExecutable::~CudaExecutable() {
@@ -475,6 +492,9 @@ std::size_t CudaExecutable::update(std::span<const Update> updates) {
     if (!update(places_[updates[i].place], *updates[i].params, updates[i].enabled)) {
       return i;
     }
+  }
+  if (for_device_) {
+    upload(); // else a launch from the device would still run with the old params
   }
   return updates.size();
 }
@@ -515,8 +535,10 @@ cudaError_t CudaExecutable::update(Place &place, const KernelParams &params) {
 
 bool CudaExecutable::update(Place &place, const NodeParams &params, bool enabled) {
   cudaError_t result = cudaSuccess;
+  bool sets_enabled = enabled != place.enabled;
   if (const auto *kernel = std::get_if<KernelParams>(&params)) {
     result = update(place, *kernel);
+    sets_enabled = sets_enabled || kernel->updatable; // a kernel may have changed that
   } else if (std::holds_alternative<CallbackParams>(params) ||
              std::holds_alternative<CapturedParams>(params)) {
     return false; // other arguments are another call
@@ -526,8 +548,7 @@ bool CudaExecutable::update(Place &place, const NodeParams &params, bool enabled
       result = cudaGraphExecNodeSetParams(executable_, place.nodes[i], &node_params);
     }
   }
-  for (std::size_t i = 0;
-       enabled != place.enabled && i < place.nodes.size() && result == cudaSuccess; ++i) {
+  for (std::size_t i = 0; sets_enabled && i < place.nodes.size() && result == cudaSuccess; ++i) {
     result = cudaGraphNodeSetEnabled(executable_, place.nodes[i], enabled ? 1 : 0);
   }
   if (result != cudaSuccess) {

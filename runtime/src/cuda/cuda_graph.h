@@ -5,6 +5,7 @@
 #include "cuda/cuda_context.h"
 #include "device.h"
 
+#include <map>
 #include <memory>
 #include <optional>
 #include <vector>
@@ -22,7 +23,8 @@ public:
                          NodeLabel label, bool enabled) override;
   std::uint64_t create_condition(std::uint32_t initial) override;
   DeviceGraph &body(std::uint32_t node, std::uint32_t index) override;
-  std::unique_ptr<DeviceExecutable> instantiate() override;
+  std::uint64_t updatable_handle(std::uint32_t node) const override { return updatables_.at(node); }
+  std::unique_ptr<DeviceExecutable> instantiate(bool for_device) override;
 
   /// Owned by this object, or by the graph that it is a body in.
   cudaGraph_t handle() const { return graph_; }
@@ -71,6 +73,7 @@ private:
   cudaGraphNodeParams node_params(const CapturedParams &params, const NodeLabel &label);
 
   void set_attributes(cudaGraphNode_t node, const KernelParams &params, const NodeLabel &label);
+  static std::uint64_t make_updatable(cudaGraphNode_t node, const NodeLabel &label);
   void require_cooperative(const KernelParams &params, const NodeLabel &label) const;
 
   void find_places(const CudaGraph &graph, std::uint32_t node, const Clones &clones,
@@ -90,8 +93,9 @@ private:
   std::vector<cudaGraphNode_t> nodes_;
   std::vector<NodeLabel> labels_; ///< parallel to nodes_
   std::vector<std::uint32_t> disabled_;
-  std::vector<CallbackParams> calls_;     ///< of its callbacks
-  std::optional<CapturedGraph> captured_; ///< of the node being added
+  std::map<std::uint32_t, std::uint64_t> updatables_; ///< handles, by node
+  std::vector<CallbackParams> calls_;                 ///< of its callbacks
+  std::optional<CapturedGraph> captured_;             ///< of the node being added
   std::vector<Child> children_;
   std::vector<Branches> branches_;
   bool has_priorities_ = false;               ///< of kernels in itself
@@ -103,8 +107,9 @@ class CudaExecutable : public DeviceExecutable {
 public:
   /// Takes `executable` over.
   CudaExecutable(std::shared_ptr<const Context> context, cudaGraphExec_t executable,
-                 std::vector<CallbackParams> calls)
-      : context_(std::move(context)), executable_(executable), calls_(std::move(calls)) {}
+                 std::vector<CallbackParams> calls, bool for_device)
+      : context_(std::move(context)), executable_(executable), calls_(std::move(calls)),
+        for_device_(for_device) {}
   ~CudaExecutable() override;
   CudaExecutable(const CudaExecutable &) = delete;
   CudaExecutable &operator=(const CudaExecutable &) = delete;
@@ -113,7 +118,12 @@ public:
   std::uint32_t place(const DeviceGraph &entry, const DeviceGraph &graph,
                       std::uint32_t node) override;
   std::size_t update(std::span<const Update> updates) override;
+  std::uint64_t device_handle() const override {
+    return for_device_ ? reinterpret_cast<std::uintptr_t>(executable_) : 0;
+  }
   void report() override {}
+  /// Returns when it is done: what launches the graph may be on any stream.
+  void upload() const;
   void wait() override;
 
 private:
@@ -134,6 +144,7 @@ private:
   std::vector<Place> places_;
   cudaStream_t last_ = nullptr; ///< where it was launched
   bool in_flight_ = false;      ///< launched and not waited for here
+  bool for_device_;             ///< kernels may launch it
 };
 
 } // namespace cgrt::cuda

@@ -48,6 +48,9 @@ BlockRunner::BlockRunner() {
   block_.runner = this;
   block_.wait = wait;
   block_.fault = fault;
+  block_.launch_graph = launch_graph;
+  block_.current_graph = current_graph;
+  block_.update_node = update_node;
 }
 
 [[gnu::always_inline]] inline void BlockRunner::resume(Fiber &fiber) {
@@ -243,6 +246,20 @@ void BlockRunner::fault(host_abi::Block *block, const char *message) {
   BlockRunner &runner = *static_cast<Running *>(block)->runner;
   runner.message_ = message;
   runner.current_->suspend();
+}
+
+int BlockRunner::launch_graph(host_abi::Block *block, unsigned long long executable,
+                              unsigned long long stream) {
+  return static_cast<Running *>(block)->runner->launch_->launcher->launch_graph(executable, stream);
+}
+
+unsigned long long BlockRunner::current_graph(host_abi::Block *block) {
+  return static_cast<Running *>(block)->runner->launch_->launcher->current_graph();
+}
+
+int BlockRunner::update_node(host_abi::Block *block, unsigned long long node,
+                             const host_abi::NodeChange *change) {
+  return static_cast<Running *>(block)->runner->launch_->launcher->update_node(node, *change);
 }
 
 /// On the signal stack. What the thread has done is not to be trusted, so this only takes notes.

@@ -21,6 +21,18 @@
 
 namespace cgrt {
 
+/// Where the calls of cudaGraphLaunch(), cudaGetCurrentGraphExec() and device node update in a
+/// kernel end up; any of its threads may make them.
+class GraphLauncher {
+public:
+  virtual ~GraphLauncher() = default;
+  /// Returns a cudaError_t.
+  virtual int launch_graph(std::uint64_t executable, std::uint64_t stream) = 0;
+  virtual std::uint64_t current_graph() = 0;
+  /// Returns a cudaError_t.
+  virtual int update_node(std::uint64_t node, const host_abi::NodeChange &change) = 0;
+};
+
 /// A kernel launch as all its blocks share it.
 struct BlockLaunch {
   host_abi::Entry *entry = nullptr;
@@ -28,6 +40,7 @@ struct BlockLaunch {
   std::uint32_t shared_bytes = 0;
   std::span<const std::uint64_t> arguments;
   bool backwards = false; ///< of block 0; every other block begins at its other end
+  GraphLauncher *launcher = nullptr;
 };
 
 /// One for each worker; it keeps its stacks and shared memory from block to block.
@@ -66,6 +79,11 @@ private:
   static host_abi::Arrival wait(host_abi::Block *block, host_abi::Group group, unsigned mask,
                                 unsigned long long value);
   static void fault(host_abi::Block *block, const char *message);
+  static int launch_graph(host_abi::Block *block, unsigned long long executable,
+                          unsigned long long stream);
+  static unsigned long long current_graph(host_abi::Block *block);
+  static int update_node(host_abi::Block *block, unsigned long long node,
+                         const host_abi::NodeChange *change);
   static void on_fault(void *self, int signal, const siginfo_t &info);
 
   void prepare(const BlockLaunch &launch, std::uint64_t index);

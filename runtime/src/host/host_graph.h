@@ -12,6 +12,7 @@
 #include <exception>
 #include <map>
 #include <memory>
+#include <mutex>
 #include <random>
 #include <utility>
 #include <vector>
@@ -37,6 +38,13 @@ private:
   std::chrono::steady_clock::time_point time_;
 };
 
+/// What kernels have changed of a node. Its handle is the address.
+struct HostChange {
+  std::mutex mutex;
+  bool enabled = true;
+  KernelParams params;
+};
+
 /// A child graph's nodes become nodes of the graph that holds it, between two nodes that do nothing
 /// (its params are ChildParams): so they, too, mix with all that is independent of them.
 struct HostNode {
@@ -46,6 +54,7 @@ struct HostNode {
   std::uint32_t dependencies = 0; ///< how many
   std::vector<std::uint32_t> successors;
   std::vector<std::vector<HostNode>> bodies; ///< of a conditional, which runs them as one piece
+  std::shared_ptr<HostChange> change;        ///< of a kernel that others change: what runs
   /// What it was added as.
   const DeviceGraph *graph = nullptr;
   std::uint32_t index = 0;
@@ -67,7 +76,10 @@ public:
                          NodeLabel label, bool enabled) override;
   std::uint64_t create_condition(std::uint32_t initial) override;
   DeviceGraph &body(std::uint32_t node, std::uint32_t index) override;
-  std::unique_ptr<DeviceExecutable> instantiate() override;
+  std::uint64_t updatable_handle(std::uint32_t node) const override {
+    return reinterpret_cast<std::uintptr_t>(nodes_[ends_[node]].change.get());
+  }
+  std::unique_ptr<DeviceExecutable> instantiate(bool for_device) override;
 
 private:
   /// The graphs that will be the bodies of a node.
@@ -89,21 +101,32 @@ private:
   std::vector<std::uint32_t> ends_; ///< for each node added, the one in nodes_ that is its last
 };
 
-class HostExecutable : public DeviceExecutable {
+class HostExecutable : public DeviceExecutable, private GraphLauncher {
 public:
   HostExecutable(KernelRunner &kernels, std::uint64_t seed, std::vector<HostNode> nodes,
-                 std::deque<HostCondition> conditions);
+                 std::deque<HostCondition> conditions, bool for_device);
 
-  /// Runs the whole graph. After a failure nothing runs until wait() has reported it.
+  /// Runs the whole graph, and all that it launches. After a failure nothing runs until wait() has
+  /// reported it.
   void launch(DeviceQueue *queue) override;
   std::uint32_t place(const DeviceGraph &entry, const DeviceGraph &graph,
                       std::uint32_t node) override;
   std::size_t update(std::span<const Update> updates) override;
+  std::uint64_t device_handle() const override {
+    return for_device_ ? reinterpret_cast<std::uintptr_t>(this) : 0;
+  }
   void report() override;
   void wait() override { report(); }
 
 private:
-  void run_in_random_order(const std::vector<HostNode> &nodes);
+  using Executables = std::vector<HostExecutable *>;
+
+  int launch_graph(std::uint64_t executable, std::uint64_t stream) override;
+  int update_node(std::uint64_t node, const host_abi::NodeChange &change) override;
+  std::uint64_t current_graph() override { return device_handle(); }
+  void run_with_tails(Executables &siblings);
+  void run_once(Executables &siblings);
+  void run_in_random_order(const std::vector<HostNode> &nodes, Executables &siblings);
   void run(const HostNode &node);
   void run(const KernelParams &params);
   void run(const CopyParams &params);
@@ -116,6 +139,14 @@ private:
   void run(const CapturedParams &params);
   void run_bodies(const ConditionalParams &params, const HostNode &node);
 
+  /// What an execution of this graph has launched: how many of each kind, and which of them are
+  /// still to be run. A tail is one until the next execution begins.
+  struct Launches {
+    std::uint32_t tails = 0, detached = 0, siblings = 0;
+    Executables tails_to_run, detached_to_run, siblings_to_run;
+    bool again = false; ///< itself is among the tails
+  };
+
   KernelRunner &kernels_;
   std::mt19937_64 random_;
   std::vector<HostNode> nodes_;
@@ -123,6 +154,11 @@ private:
   std::map<std::pair<const DeviceGraph *, std::uint32_t>, std::uint32_t> numbers_; ///< of places
   std::vector<std::vector<HostNode *>> places_;
   std::exception_ptr error_;
+  bool for_device_;              ///< kernels may launch it
+  bool is_pending_ = false;      ///< launched, and not done
+  Executables *begun_ = nullptr; ///< all that the launch from the host has made pending
+  std::mutex launching_;         ///< guards what follows, and is_pending_ of what is launched
+  Launches launches_;
 };
 
 } // namespace cgrt

@@ -32,7 +32,7 @@ std::vector<std::uint64_t> arguments_with_extents(const KernelParams &params) {
 KernelRunner::KernelRunner(std::uint32_t threads)
     : pool_(worker_count(threads)), runners_(pool_.workers()) {}
 
-void KernelRunner::run(const KernelParams &params, bool backwards) {
+void KernelRunner::run(const KernelParams &params, bool backwards, GraphLauncher &launcher) {
   const auto &function = static_cast<const HostFunction &>(*params.function);
   BlockLaunch launch{
       .entry = function.entry(),
@@ -42,6 +42,7 @@ void KernelRunner::run(const KernelParams &params, bool backwards) {
       .shared_bytes = params.shared_bytes,
       .arguments = params.arguments,
       .backwards = backwards,
+      .launcher = &launcher,
   };
   std::vector<std::uint64_t> once_arguments;
   if (function.once()) { // one block of one thread

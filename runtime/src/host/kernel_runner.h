@@ -17,9 +17,10 @@ public:
   explicit KernelRunner(std::uint32_t threads);
 
   /// Runs a whole kernel and returns when it is done. `backwards`: the even blocks begin with their
-  /// last thread, else the odd ones do. Error{Device} when a thread ends the launch. The caller
-  /// holds a FaultHandlers and a SignalStack, which serve all kernels of a graph.
-  void run(const KernelParams &params, bool backwards);
+  /// last thread, else the odd ones do. `launcher` hears of what it launches. Error{Device} when a
+  /// thread ends the launch. The caller holds a FaultHandlers and a SignalStack, which serve all
+  /// kernels of a graph.
+  void run(const KernelParams &params, bool backwards, GraphLauncher &launcher);
 
   /// Held for a whole launch: the threads serve one at a time.
   std::mutex &mutex() { return mutex_; }
