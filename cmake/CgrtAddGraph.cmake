@@ -4,6 +4,7 @@
 #                [ARCH sm_90...]            # CUDA architectures
 #                [DEFINES NAME=VALUE...]    # values of consts
 #                [INCLUDES DIR...]          # where imports are looked for, after FILE's folder
+#                [DEPENDS TARGET...]        # what makes files that FILE names
 #                [HEADER])                  # make a header, too
 #
 # Whenever TARGET is built, FILE is compiled before it to the bundle <name>.cgb in the current build
@@ -13,7 +14,7 @@
 # bundle and classes around it (cgc --emit=header).
 cmake_policy(VERSION 3.20)
 
-# Makes `output` with the options behind it. `file` and `options` are the caller's.
+# Makes `output` with the options behind it. `file`, `options` and `arg_DEPENDS` are the caller's.
 function(_cgrt_compile_graph output)
   set(environment)
   if(CMAKE_CXX_COMPILER_ID MATCHES "GNU|Clang") # for the host device's code
@@ -24,14 +25,14 @@ function(_cgrt_compile_graph output)
     OUTPUT ${output}
     COMMAND ${environment} $<TARGET_FILE:cgrt::cgc> ${file} ${options} ${ARGN} -o ${output}
             -MD -MF ${output}.d
-    DEPENDS cgrt::cgc ${file}
+    DEPENDS cgrt::cgc ${file} ${arg_DEPENDS}
     DEPFILE ${output}.d
     COMMENT "Compiling ${shown}"
     VERBATIM)
 endfunction()
 
 function(cgrt_add_graph target file)
-  cmake_parse_arguments(PARSE_ARGV 2 arg "HEADER" "NAME;TARGET" "ARCH;DEFINES;INCLUDES")
+  cmake_parse_arguments(PARSE_ARGV 2 arg "HEADER" "NAME;TARGET" "ARCH;DEFINES;INCLUDES;DEPENDS")
   if(DEFINED arg_UNPARSED_ARGUMENTS OR DEFINED arg_KEYWORDS_MISSING_VALUES)
     message(FATAL_ERROR "cgrt_add_graph(${target} ${file}): cannot use"
                         " '${arg_UNPARSED_ARGUMENTS}${arg_KEYWORDS_MISSING_VALUES}'")
