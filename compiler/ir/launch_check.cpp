@@ -2,10 +2,12 @@
 
 #include "format/node_kind.h"
 
+#include <algorithm>
 #include <array>
 #include <map>
-#include <optional>
 #include <set>
+#include <string>
+#include <vector>
 
 namespace cgc {
 
@@ -34,6 +36,7 @@ public:
         check({index});
       }
     }
+    warn_of_circles();
   }
 
 private:
@@ -66,6 +69,7 @@ private:
       for (const LaunchId launch : launches_of(node)) {
         if (context_.unconditional_launches.contains(launch)) {
           count(program_[launch], range);
+          sure_[entry_].push_back({program_[launch].target, launch, range});
         }
       }
     }
@@ -113,9 +117,45 @@ private:
     }
   }
 
+  /// A launch in any case that comes back to its graph by launches in any case.
+  void warn_of_circles() {
+    for (const auto &[graph, launches] : sure_) {
+      for (const SureLaunch &launch : launches) {
+        if (reaches(launch.target, graph)) {
+          context_.diagnostics.report(Diag::EndlessLaunch, launch.range, program_[launch.id].text);
+        }
+      }
+    }
+  }
+
+  bool reaches(GraphId from, GraphId to) const {
+    std::set<GraphId> seen = {from};
+    std::vector<GraphId> open = {from};
+    while (!open.empty() && !seen.contains(to)) {
+      const auto launches = sure_.find(open.back());
+      open.pop_back();
+      if (launches == sure_.end()) {
+        continue;
+      }
+      for (const SureLaunch &launch : launches->second) {
+        if (seen.insert(launch.target).second) {
+          open.push_back(launch.target);
+        }
+      }
+    }
+    return seen.contains(to);
+  }
+
+  struct SureLaunch {
+    GraphId target;
+    LaunchId id;
+    SourceRange range;
+  };
+
   LoweringContext &context_;
   const Program &program_;
   const std::vector<NodeOrigins> &origins_;
+  std::map<GraphId, std::vector<SureLaunch>> sure_; ///< by entry graph
   GraphId entry_;
   std::vector<LaunchId> launches_; ///< of the entry graph
   std::array<std::size_t, cgrt::format::launch_kind_count> counts_ = {};

@@ -357,19 +357,8 @@ bool ExprCheck::check_name(ExprRef ref, const ExprScope &scope) {
     file_.names_buffer[ref.index] = true;
     return check_visible(expr, scope, scope.buffers && scope.kernel == nullptr, "a buffer");
   case SymbolKind::KernelParameter:
-  case SymbolKind::DefParameter: {
-    const ast::Parameter &declared = *parameter(symbol, scope);
-    if (declared.mode) {
-      file_.names_buffer[ref.index] = true;
-      return check_visible(expr, scope, scope.buffers, "a buffer");
-    }
-    if (declared.launch) {
-      diagnostics_.report(Diag::WrongKindOfName, expr.range, expr.name, "a graph", "a scalar");
-      return false;
-    }
-    kind = kind_of_parameter(declared, scope);
-    return true;
-  }
+  case SymbolKind::DefParameter:
+    return check_parameter(ref, *parameter(symbol, scope), scope);
   case SymbolKind::TypeParameter: // of a sizeof, or check_call() says that it is no value
     return true;
   case SymbolKind::Callable:
@@ -383,6 +372,21 @@ bool ExprCheck::check_name(ExprRef ref, const ExprScope &scope) {
     return false;
   }
   return false;
+}
+
+bool ExprCheck::check_parameter(ExprRef ref, const ast::Parameter &declared,
+                                const ExprScope &scope) {
+  const ast::Expr &expr = file_[ref];
+  if (declared.mode) {
+    file_.names_buffer[ref.index] = true;
+    return check_visible(expr, scope, scope.buffers, "a buffer");
+  }
+  if (declared.launch) {
+    diagnostics_.report(Diag::WrongKindOfName, expr.range, expr.name, "a graph", "a scalar");
+    return false;
+  }
+  file_.kinds[ref.index] = kind_of_parameter(declared, scope);
+  return true;
 }
 
 /// A float, unless every type it may have is an integer's.

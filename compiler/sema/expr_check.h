@@ -86,6 +86,7 @@ private:
   bool check_nodes(ast::ExprRef root, const ExprScope &scope);
   bool check_node(ast::ExprRef ref, const ExprScope &scope);
   bool check_name(ast::ExprRef ref, const ExprScope &scope);
+  bool check_parameter(ast::ExprRef ref, const ast::Parameter &declared, const ExprScope &scope);
   bool check_visible(const ast::Expr &name, const ExprScope &scope, bool visible,
                      std::string_view what);
   bool check_call(ast::ExprRef ref, const ExprScope &scope);

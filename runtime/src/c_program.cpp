@@ -124,7 +124,7 @@ size_t cgrt_program_graph_count(const cgrt_program *program) {
 cgrt_status cgrt_program_graph(const cgrt_program *program, size_t index, cgrt_graph_info *info) {
   return info_at(of(program, &cgrt_program::graphs), index, info,
                  [](const GraphInfo &from, cgrt_graph_info &to) {
-                   to = {from.name.c_str(), from.nodes, from.edges};
+                   to = {from.name.c_str(), from.nodes, from.edges, from.device_launch ? 1 : 0};
                  });
 }
 

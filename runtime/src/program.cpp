@@ -115,7 +115,7 @@ std::vector<GraphInfo> Program::graphs() const {
   std::vector<GraphInfo> infos;
   for (const format::Graph &graph : contents_->graphs) {
     if (graph.entry) {
-      infos.push_back({graph.name, graph.nodes.size(), graph.edge_count()});
+      infos.push_back({graph.name, graph.nodes.size(), graph.edge_count(), graph.device_launch});
     }
   }
   return infos;

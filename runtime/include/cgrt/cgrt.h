@@ -69,6 +69,7 @@ struct GraphInfo {
   std::string name;
   std::size_t nodes;
   std::size_t edges;
+  bool device_launch; ///< kernels can launch it, too
 };
 
 /// A C++ function that the program calls; its parameters by name, in order.
@@ -253,7 +254,8 @@ public:
   /// Returns when all launches of the instance so far are done, and throws what went wrong in those
   /// of this executable. Error{Stopped} names the loops that ended before their conditions did,
   /// with their `max` as it is now; Error{Callback} carries the message of the first callback that
-  /// threw; everything else has run.
+  /// threw; Error{Device} names a launch or a change by a kernel that the device has refused;
+  /// everything else has run.
   void wait();
 
   /// Asks the loops of a `@cancellable` graph to end at their next check, in all launches up to the

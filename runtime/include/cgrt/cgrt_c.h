@@ -101,6 +101,7 @@ typedef struct cgrt_graph_info {
   const char *name;
   size_t nodes;
   size_t edges;
+  int device_launch; /* kernels can launch it, too */
 } cgrt_graph_info;
 
 /* A callback or captured function; its parameters by name, in order. */
