@@ -84,8 +84,11 @@ public:
       : program_(program), class_(class_name(stem)), out_(out) {
     Names classes({class_, params_class()});
     for (const Graph &graph : program.graphs) {
-      graphs_.push_back(graph.entry ? classes.take(class_ + class_name(graph.name)) : "");
-      names_.take(graphs_.back()); // a member of that name would be the class's constructor
+      graphs_.emplace_back();
+      if (graph.entry) {
+        graphs_.back() = classes.take(class_ + class_name(graph.name));
+        names_.take(graphs_.back()); // a member of that name would be the class's constructor
+      }
     }
     for (const Param &param : program.params) {
       params_.push_back(names_.take(param.name));

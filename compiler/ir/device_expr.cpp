@@ -114,13 +114,6 @@ std::string_view function_name(ExprOp op) {
   }
 }
 
-/// The value as that type; 16-bit floats are classes.
-std::string converted(ScalarType type, const DeviceValue &value) {
-  return is_small_float(type) ? "static_cast<" + cpp(type) + ">(static_cast<" +
-                                    cpp(promoted(value.type)) + ">(" + value.text + "))"
-                              : "cg_expr::to<" + cpp(type) + ">(" + value.text + ")";
-}
-
 class DeviceExprLowering {
 public:
   DeviceExprLowering(ExprRef root, Frame &frame, DeviceCode &code, LoweringContext &context)
@@ -522,6 +515,13 @@ std::optional<Value> constant_value(ExprRef root, Frame &frame, LoweringContext 
 DeviceValue lower_device_expr(ExprRef root, Frame &frame, DeviceCode &code,
                               LoweringContext &context) {
   return DeviceExprLowering(root, frame, code, context).value();
+}
+
+// 16-bit floats are classes.
+std::string converted(ScalarType type, const DeviceValue &value) {
+  return is_small_float(type) ? "static_cast<" + cpp(type) + ">(static_cast<" +
+                                    cpp(promoted(value.type)) + ">(" + value.text + "))"
+                              : "cg_expr::to<" + cpp(type) + ">(" + value.text + ")";
 }
 
 void lower_assignment(const ast::AssignStatement &assignment, Frame &frame, DeviceCode &code,

@@ -31,6 +31,9 @@ std::optional<cgrt::format::Value> constant_value(ast::ExprRef root, Frame &fram
 DeviceValue lower_device_expr(ast::ExprRef root, Frame &frame, DeviceCode &code,
                               LoweringContext &context);
 
+/// The value as that type, converted as in C.
+std::string converted(cgrt::ScalarType type, const DeviceValue &value);
+
 /// Adds `target = value;`.
 void lower_assignment(const ast::AssignStatement &assignment, Frame &frame, DeviceCode &code,
                       LoweringContext &context);

@@ -1,6 +1,9 @@
 // `tail`, `detach` and `sibling`: a kernel of one thread that launches.
 #include "ir/statement_lowering.h"
 
+#include "sema/attribute_check.h"
+
+#include <string>
 #include <string_view>
 
 namespace cgc {
@@ -60,6 +63,13 @@ void StatementLowering::lower_action(const ast::StartStatement &start,
             std::string(stream_of(start.kind)) + ")); if (" + error + " != 0) { " + refusal +
             "[0] = " + error + "; } }");
   flush(cgrt::format::spelling(start.kind), statement.range);
+  name_last_node(context_.program.launches[launch.index].text, statement);
+}
+
+/// What people know a generated kernel by.
+void StatementLowering::name_last_node(const std::string &text, const ast::Statement &statement) {
+  const ast::Attribute *own = find_attribute(statement.attributes, "name");
+  target_->graph.nodes.back().name = own != nullptr ? *own->text : text;
 }
 
 void StatementLowering::finish_launches() {

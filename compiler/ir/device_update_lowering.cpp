@@ -66,9 +66,20 @@ UpdatableId StatementLowering::updatable(const LabelTarget &label) {
 
 /// The node that has been added last is the launch that the statement is.
 void StatementLowering::mark_updatable(const ast::Statement &statement) {
-  if (target_->is_child) {
+  const cgrt::format::Node &node = target_->graph.nodes.back();
+  const auto &work = std::get<cgrt::format::KernelWork>(node.work);
+  const auto is_one = [this](cgrt::format::ExprId extent) {
+    const auto known = context_.program.exprs.known(extent);
+    return known && known->ok() && known->value.as_wide() == 1;
+  };
+  const auto cooperative = context_.program.exprs.known(work.cooperative);
+  if (!std::all_of(work.cluster.begin(), work.cluster.end(), is_one) ||
+      (cooperative && cooperative->ok() && cooperative->value.truthy())) {
+    context_.diagnostics.report(Diag::UpdatableShape, statement.range,
+                                describe(context_.program, node));
+  } else if (target_->is_child) {
     context_.diagnostics.report(Diag::UpdatableInChild, statement.range,
-                                describe(context_.program, target_->graph.nodes.back()));
+                                describe(context_.program, node));
   } else if (statement.label) { // else nothing names it
     target_->graph.nodes.back().updatable = updatable({&statement, blocks_.back().block});
   }
@@ -90,6 +101,7 @@ void StatementLowering::lower_action(const ast::UpdateStatement &update,
     std::string inside;
     std::string nothing;
     for (std::size_t axis = 0; axis < update.values.size(); ++axis) {
+      check_extent(update, axis, frame);
       const DeviceValue value = lower_device_expr(update.values[axis], frame, code, context_);
       const std::string extent = code.variable();
       code.line("const long long " + extent + " = cg_expr::to<long long>(" + value.text + ");");
@@ -119,6 +131,25 @@ void StatementLowering::lower_action(const ast::UpdateStatement &update,
   code.line("if (" + error + " != cudaSuccess) { " + refusal + "[0] = static_cast<unsigned int>(" +
             error + "); }");
   flush(update.what.text, statement.range);
+  name_last_node(context_.program.updates.back().text, statement);
+}
+
+/// One that is known.
+void StatementLowering::check_extent(const ast::UpdateStatement &update, std::size_t axis,
+                                     Frame &frame) {
+  const auto known = constant_value(update.values[axis], frame, context_);
+  if (!known) {
+    return;
+  }
+  cgrt::format::Geometry geometry;
+  const auto wide = known->as_wide();
+  geometry.grid[axis] = wide < 0           ? -1
+                        : wide > INT64_MAX ? INT64_MAX
+                                           : static_cast<std::int64_t>(wide);
+  if (const auto problem = cgrt::format::geometry_problem(geometry)) {
+    context_.diagnostics.report(Diag::BadGrid, frame.range(update.values[axis]), update.label.text,
+                                *problem);
+  }
 }
 
 /// The call that gives a parameter of the launch another value.
@@ -154,10 +185,11 @@ std::string StatementLowering::change_argument(const ast::UpdateStatement &updat
                                                                     : types->second;
   const auto index = static_cast<std::size_t>(found - kernel.parameters.begin());
   const cgrt::format::Kernel &lowered = context_.program[kernels_.get(callee, given)];
-  const std::string type(cpp_spelling(parameter_type(kernel, *found, given)));
+  const ScalarType type = parameter_type(kernel, *found, given);
   const DeviceValue value = lower_device_expr(update.values[0], frame, code, context_);
   const std::string variable = code.variable();
-  code.line("const " + type + " " + variable + " = cg_expr::to<" + type + ">(" + value.text + ");");
+  code.line("const " + std::string(cpp_spelling(type)) + " " + variable + " = " +
+            converted(type, value) + ";");
   return "CG_SET_ARGUMENT(" + node + ", " + std::to_string(index) + ", " +
          std::to_string(offset_of(lowered, index)) + ", " + variable + ")";
 }

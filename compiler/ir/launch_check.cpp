@@ -80,14 +80,20 @@ private:
         std::any_of(branch.bodies.begin(), branch.bodies.end(),
                     [this](GraphId body) { return !launches_of(program_, body).empty(); });
     std::string why = "is for device launch";
+    std::string advice =
+        "let 'when (…)' behind a launch decide, such as 'tail self', or put it into a "
+        "graph of its own";
+    if (program_[branch.condition].text.starts_with("repeat ")) {
+      advice = "write 'for' where the count is constant";
+    } else if (in_body) {
+      advice = "let 'when (…)' behind the launch decide, or the kernel that launches";
+    }
     if (!launches_.empty()) {
       const auto &launch = program_[launches_.front()];
       why = "does '" + launch.text + "' (line " + std::to_string(launch.place.line) + ")";
     }
     context_.diagnostics.report(Diag::LaunchWithControlFlow, range, program_[branch.condition].text,
-                                program_[entry_].name, why,
-                                in_body ? "put 'when (…)' behind the launch instead"
-                                        : "put one of them into a graph of its own");
+                                program_[entry_].name, why, advice);
   }
 
   void check_in_device_graph(const Node &node, const SourceRange &range) {

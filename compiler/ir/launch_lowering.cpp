@@ -141,8 +141,9 @@ bool LaunchLowering::lower_arguments(Launch &launch) {
     const ExprRef argument = launch.statement.arguments[i];
     const ast::Parameter &parameter = launch.kernel.parameters[i];
     if (parameter.launch) {
-      launch.work.arguments.emplace_back(context_.add_launch(
-          *parameter.launch, launch.frame.file().symbol(argument), launch.frame.range(argument)));
+      launch.work.arguments.emplace_back(
+          context_.add_launch(*parameter.launch, launch.frame.file().symbol(argument),
+                              launch.frame.range(argument), launch.kernel.name.text));
     } else if (parameter.mode) {
       launch.views[i] = launch.frame.view(argument);
       launch.work.arguments.emplace_back(launch.views[i].region);

@@ -67,7 +67,7 @@ void LoweringContext::require_fits(cgrt::format::ExprId value, cgrt::ScalarType 
 }
 
 cgrt::format::LaunchId LoweringContext::add_launch(ast::LaunchKind kind, const Symbol &target,
-                                                   const SourceRange &range) {
+                                                   const SourceRange &range, std::string_view who) {
   const std::uint32_t number = target.kind == SymbolKind::None ? entry : target.index;
   const ast::Graph &own = checked.main().file->graphs[entry];
   const ast::Graph &graph = checked.main().file->graphs[number];
@@ -77,9 +77,11 @@ cgrt::format::LaunchId LoweringContext::add_launch(ast::LaunchKind kind, const S
     diagnostics.report(Diag::TargetNotForDevice, range, own.name.text)
         .notes.push_back({own.name.range, "the graph is declared here"});
   }
-  const std::string text =
-      std::string(spelling(kind)) + " " +
-      (number == entry ? std::string(ast::self_name) : std::string(graph.name.text));
+  std::string text = std::string(spelling(kind)) + " ";
+  text += number == entry ? ast::self_name : graph.name.text;
+  if (!who.empty()) {
+    text += " by kernel " + std::string(who);
+  }
   program.launches.push_back({text, kind, {}, files.place(range)});
   launch_targets.push_back(number);
   return {static_cast<std::uint32_t>(program.launches.size() - 1)};

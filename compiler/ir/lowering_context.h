@@ -48,8 +48,9 @@ struct LoweringContext {
 
   /// A launch from the device by a statement or a kernel of `entry`; reports a graph that launches
   /// itself and cannot. `target` is none for `self`.
+  /// `who`: the kernel that is given the graph, if one is.
   cgrt::format::LaunchId add_launch(ast::LaunchKind kind, const Symbol &target,
-                                    const SourceRange &range);
+                                    const SourceRange &range, std::string_view who = {});
 
   const CheckedProgram &checked;
   const SourceFiles &files;

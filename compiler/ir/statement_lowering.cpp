@@ -359,6 +359,9 @@ void StatementLowering::add_child(const ast::LaunchStatement &call, const Symbol
   inline_def(call, callee, frame);
   flush();
   target_ = outer;
+  if (child.graph.nodes.empty()) {
+    return; // as an inlined one without nodes
+  }
   const GraphId id = finish(std::move(child));
   const auto &nodes = context_.program[id].nodes;
   if (std::any_of(nodes.begin(), nodes.end(), [](const cgrt::format::Node &node) {

@@ -143,8 +143,10 @@ private:
                     Frame &frame);
   void lower_action(const ast::UpdateStatement &update, const ast::Statement &statement,
                     Frame &frame);
+  void name_last_node(const std::string &text, const ast::Statement &statement);
   cgrt::format::UpdatableId updatable(const LabelTarget &label);
   void mark_updatable(const ast::Statement &statement);
+  void check_extent(const ast::UpdateStatement &update, std::size_t axis, Frame &frame);
   std::string change_argument(const ast::UpdateStatement &update, const ast::Statement &launch,
                               const std::string &node, Frame &frame, DeviceCode &code);
   void lower_action(const ast::ScopeStatement &scope, const ast::Statement &statement,

@@ -1,5 +1,6 @@
 #include "kernels/kernel_compiler.h"
 
+#include "kernels/cpp_tokens.h"
 #include "kernels/file_scope.h"
 #include "kernels/nvrtc.h"
 #include "kernels/parallel.h"
@@ -29,12 +30,30 @@ std::vector<std::unique_ptr<TargetBuild>> prepare(const cgrt::format::Program &p
                                                     : std::vector<std::unique_ptr<TargetBuild>>();
 }
 
+/// Where no PTX tells which kernels launch, their own text does, as far as it shows.
+void refuse_undeclared_launches(const cgrt::format::Program &program, const KernelUnit &unit,
+                                Diagnostics &diagnostics) {
+  for (std::size_t i = 0; i < program.kernels.size(); ++i) {
+    const KernelSource &source = unit.sources[i];
+    const auto &params = program.kernels[i].params;
+    if (source.kind == BodyKind::Cuda &&
+        find_word(source.body.text, "cudaGraphLaunch") != std::string_view::npos &&
+        std::none_of(params.begin(), params.end(),
+                     [](const auto &param) { return param.is_graph; })) {
+      diagnostics.report(Diag::LaunchesWithoutParameter, source.name, program.kernels[i].name);
+    }
+  }
+}
+
 } // namespace
 
 void compile_kernels(cgrt::format::Program &program, const KernelUnit &unit,
                      const KernelCompileOptions &options, Diagnostics &diagnostics) {
   const std::size_t errors_before = diagnostics.error_count();
   check_blocks(unit, diagnostics);
+  if (!options.cuda) {
+    refuse_undeclared_launches(program, unit, diagnostics);
+  }
   if (program.kernels.empty() || diagnostics.error_count() != errors_before) {
     return;
   }

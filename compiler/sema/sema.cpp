@@ -134,6 +134,11 @@ private:
     declare_each(file_.callables, SymbolKind::Callable);
     declare_each(file_.defs, SymbolKind::Def);
     declare_each(file_.graphs, SymbolKind::Graph);
+    for (const ast::Graph &graph : file_.graphs) {
+      if (graph.name.text == ast::self_name) {
+        diagnostics_.report(Diag::GraphNamedSelf, graph.name.range);
+      }
+    }
   }
 
   void refuse_in_import() {

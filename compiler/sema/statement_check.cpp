@@ -282,8 +282,15 @@ void StatementCheck::check_action(const ast::LaunchStatement &launch,
     check_def_call(launch, statement, callee);
   } else if (callee.kind == SymbolKind::Callable) {
     check_call(launch, callee);
+  } else if (callee.kind == SymbolKind::Graph) {
+    exprs_.report_wrong_kind(launch.callee, callee,
+                             "a statement that starts it ('tail', 'detach' or 'sibling' and its "
+                             "name), or a kernel, a def or a function");
   } else {
     exprs_.report_wrong_kind(launch.callee, callee, "a kernel, a def or a function");
+  }
+  if (!statement.label && find_attribute(statement.attributes, "updatable") != nullptr) {
+    diagnostics_.report(Diag::UpdatableWithoutLabel, file_[launch.callee].range);
   }
 }
 

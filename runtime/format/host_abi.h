@@ -34,6 +34,9 @@ struct Arrival {
   unsigned nonzero; ///< those of them that came with a value other than 0
 };
 
+/// Instead of a cudaError_t: the program has declared another stream for this graph.
+inline constexpr int another_kind = -1;
+
 /// What a kernel changes of a node that it is given: one of these.
 struct NodeChange {
   enum What : unsigned { Enabled, Grid, Argument } what;

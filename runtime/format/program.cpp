@@ -252,11 +252,11 @@ std::vector<LaunchId> launches_of(const Program &program, GraphId graph) {
 
 std::vector<GraphId> graphs_run_by(const Program &program, GraphId graph) {
   std::vector<GraphId> graphs = {graph};
+  std::set<GraphId> seen = {graph};
   for (std::size_t i = 0; i < graphs.size(); ++i) {
     for (const LaunchId launch : launches_of(program, graphs[i])) {
-      const GraphId target = program[launch].target;
-      if (std::find(graphs.begin(), graphs.end(), target) == graphs.end()) {
-        graphs.push_back(target);
+      if (seen.insert(program[launch].target).second) {
+        graphs.push_back(program[launch].target);
       }
     }
   }

@@ -35,7 +35,7 @@ public:
     }
     for (std::uint32_t index = 0; index < program_.graphs.size(); ++index) {
       if (program_.graphs[index].entry) {
-        check_updates({index});
+        check_updates({index}, {index});
       }
     }
     check_places(program_.updatables, "a node to be changed");
@@ -93,12 +93,28 @@ private:
     }
   }
 
-  void check_updates(GraphId entry) {
-    for_each_node_in(program_, entry, [&](const Node &node) {
+  /// In the same entry graph and bodies; what is in a child is none of them.
+  void check_updates(GraphId graph, GraphId entry) {
+    for (const Node &node : program_[graph].nodes) {
       for (const UpdatableId updatable : updatables_of(node)) {
         if (updatable_in_[updatable.index] != entry) {
-          problem(program_[entry], "a kernel changes a node that is not in it");
+          problem(program_[graph], "a kernel changes a node that is not in it");
         }
+      }
+      if (const auto *child = std::get_if<ChildWork>(&node.work)) {
+        refuse_in_child(child->graph);
+      } else if (const auto *branch = std::get_if<ConditionalWork>(&node.work)) {
+        for (const GraphId body : branch->bodies) {
+          check_updates(body, entry);
+        }
+      }
+    }
+  }
+
+  void refuse_in_child(GraphId child) {
+    for_each_node_in(program_, child, [&](const Node &node) {
+      if (node.updatable.valid() || !updatables_of(node).empty()) {
+        problem(program_[child], "a child graph has a node that changes or is changed");
       }
     });
   }

@@ -159,7 +159,16 @@ cgrt_status cgrt_device_cuda(int ordinal, cgrt_device **device) {
 }
 
 cgrt_status cgrt_device_automatic(cgrt_device **device) {
-  return make(device, [] { return Device::automatic(); });
+  return guarded([&] {
+    cgrt_device *&where = required(device, "the place for the handle");
+    std::string why_host;
+    const Device found = Device::automatic({}, &why_host);
+    where = new cgrt_device{found, std::move(why_host)};
+  });
+}
+
+const char *cgrt_device_why_host(const cgrt_device *device) {
+  return device == nullptr ? "" : device->why_host.c_str();
 }
 
 const char *cgrt_device_name(const cgrt_device *device) {
@@ -390,6 +399,26 @@ void cgrt_executable_stop(cgrt_executable *executable) {
   if (executable != nullptr) {
     executable->executable.stop();
   }
+}
+
+int cgrt_executable_is_cancellable(const cgrt_executable *executable) {
+  return executable != nullptr && executable->executable.is_cancellable() ? 1 : 0;
+}
+
+cgrt_status cgrt_executable_get_info(const cgrt_executable *executable,
+                                     cgrt_executable_info *info) {
+  return guarded([&] {
+    const cgrt_executable &from = required(executable, "the executable");
+    const BuildTimes times = from.executable.times();
+    required(info, "info") = {from.executable.node_count(), from.executable.edge_count(),
+                              times.build_us, times.instantiate_us, from.timing_events.size()};
+  });
+}
+
+const char *cgrt_executable_timing_event(const cgrt_executable *executable, size_t index) {
+  return executable == nullptr || index >= executable->timing_events.size()
+             ? ""
+             : executable->timing_events[index].c_str();
 }
 
 cgrt_status cgrt_executable_elapsed(const cgrt_executable *executable, const char *begin,

@@ -42,6 +42,7 @@ struct cgrt_program {
 };
 struct cgrt_device {
   cgrt::Device device;
+  std::string why_host = {};
   std::string name = device.name();
 };
 struct cgrt_instance {
@@ -49,6 +50,7 @@ struct cgrt_instance {
 };
 struct cgrt_executable {
   cgrt::Executable executable;
+  std::vector<std::string> timing_events = executable.timing_events();
 };
 
 namespace cgrt {

@@ -108,6 +108,14 @@ bool GraphBuilder::has_host_call(format::KernelId id) const {
 
 CapturedParams GraphBuilder::host_call(const format::KernelWork &work,
                                        const NodeLabel &label) const {
+  for (const format::Argument &argument : work.arguments) {
+    if (std::holds_alternative<format::LaunchId>(argument)) {
+      throw Error(ErrorCode::Usage,
+                  label.text() + ": it launches graphs, which a function bound with bind_host() "
+                                 "cannot; give the kernel a host { } body",
+                  label.where());
+    }
+  }
   return on_host(bindings_.kernels[work.kernel.index].host,
                  call_arguments(program_[work.kernel].params, work.arguments, label));
 }

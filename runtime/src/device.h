@@ -175,9 +175,9 @@ public:
   /// changed: at the one behind these the device cannot do it in an executable, which must then be
   /// made anew.
   virtual std::size_t update(std::span<const Update> updates) = 0;
-  /// What a kernel is given to launch this; it was instantiated for that, and no update runs at
-  /// the same time as what may launch it.
-  virtual std::uint64_t device_handle() const = 0;
+  /// What a kernel is given to launch this in that way; it was instantiated for that, and no update
+  /// runs at the same time as what may launch it.
+  virtual std::uint64_t device_handle(format::LaunchKind kind) const = 0;
   /// Throws what went wrong on the host device since the last report; a GPU tells by its queues.
   virtual void report() = 0;
   /// Returns when every launch on the device's own queue is done, and reports.

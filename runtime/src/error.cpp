@@ -17,4 +17,6 @@ Error::Error(ErrorCode code, const std::string &message, SourceLocation where)
     : std::runtime_error(with_place(message, where)), code_(code), message_(message),
       where_(std::move(where)) {}
 
+Error::~Error() = default;
+
 } // namespace cgrt

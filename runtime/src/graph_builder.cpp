@@ -74,6 +74,8 @@ BuiltGraphs GraphBuilder::build(format::GraphId graph, const CreateGraph &create
   BuiltGraphs result;
   result.failures = std::move(failures);
   result.launched = std::move(launched);
+  result.handles.resize(program_.conditions.size(), 0);
+  result.updatables.resize(program_.updatables.size(), 0);
   Built built = {result, std::vector<const DeviceGraph *>(children.size(), nullptr)};
   for (std::uint32_t index = 0; index < graph.index; ++index) {
     if (children[index]) {
@@ -83,8 +85,6 @@ BuiltGraphs GraphBuilder::build(format::GraphId graph, const CreateGraph &create
     }
   }
   result.owned.push_back(create());
-  result.handles.resize(program_.conditions.size());
-  result.updatables.resize(program_.updatables.size(), 0);
   for (const format::ConditionId condition : format::conditions_of(program_, graph)) {
     result.handles[condition.index] =
         result.owned.back()->create_condition(program_[condition].initial);
@@ -138,9 +138,18 @@ GraphBuilder::Resolved GraphBuilder::resolve(const format::Node &node,
   return result;
 }
 
-void GraphBuilder::set_updatable(const format::Node &node, Resolved &resolved) {
-  if (auto *kernel = std::get_if<KernelParams>(&resolved.params)) {
-    kernel->updatable = node.updatable.valid();
+void GraphBuilder::set_updatable(const format::Node &node, Resolved &resolved) const {
+  auto *kernel = std::get_if<KernelParams>(&resolved.params);
+  if (kernel == nullptr || !node.updatable.valid()) {
+    return;
+  }
+  kernel->updatable = true;
+  if (!resolved.enabled) {
+    // The device could turn it on with the grid that stands in.
+    refuse(NodeLabel(program_, node),
+           "its grid is empty, and the device may turn it on; give it a grid of at least 1, and "
+           "let the device turn it off",
+           "geometry");
   }
 }
 

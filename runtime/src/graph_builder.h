@@ -86,7 +86,7 @@ private:
     std::vector<const DeviceGraph *> children; ///< by their index; null where there is none
   };
 
-  static void set_updatable(const format::Node &node, Resolved &resolved);
+  void set_updatable(const format::Node &node, Resolved &resolved) const;
   std::vector<bool> children_of(format::GraphId graph) const;
   void add_nodes(format::GraphId graph, Built &built, DeviceGraph &target) const;
   Resolved resolve(const format::KernelWork &work, const Built &built,

@@ -212,7 +212,7 @@ void InstanceState::add_requests(format::GraphId graph, ExecutableState &to) con
       to.requests.push_back(
           {signal(contents().refusals, id.index), launch.text, contents().locate(launch.place),
            "what it launches has not ended since it was launched before, or a limit is reached "
-           "(120 detached, 120 siblings, 255 tails in one execution)"});
+           "(120 detached, 120 siblings, 255 tails, itself once in one execution)"});
     }
   }
   if (contents().update_refusals.valid()) {
@@ -221,7 +221,7 @@ void InstanceState::add_requests(format::GraphId graph, ExecutableState &to) con
       if (update.graph == graph) {
         to.requests.push_back({signal(contents().update_refusals, index), update.text,
                                contents().locate(update.place),
-                               "the grid is larger than a GPU takes"});
+                               "the grid is negative, or larger than a GPU takes"});
       }
     }
   }
@@ -242,8 +242,8 @@ InstanceState::Made InstanceState::made(const ExecutableState &executable) const
 }
 
 void InstanceState::install(Made made, ExecutableState &executable) {
-  if (executable.executable != nullptr && contents()[executable.graph].device_launch) {
-    order.wait(); // what is in flight may still launch the old one
+  if (executable.executable != nullptr && is_changed_on_device(executable)) {
+    order.wait(); // what is in flight may still launch or change the old one
   }
   executable.executable = std::move(made.executable);
   executable.built = std::move(made.built);
@@ -264,7 +264,7 @@ std::vector<std::uint64_t> InstanceState::launched_by(const ExecutableState &exe
         contents()[launch].target == executable.graph ? executable.executable.get()
         : launched[launch.index] != nullptr           ? launched[launch.index]->executable.get()
                                                       : nullptr;
-    handles[launch.index] = target == nullptr ? 0 : target->device_handle();
+    handles[launch.index] = target == nullptr ? 0 : target->device_handle(contents()[launch].kind);
   }
   return handles;
 }
@@ -276,8 +276,20 @@ void InstanceState::link(ExecutableState &executable) const {
   if (handles == executable.built.launched && !executable.built.incomplete) {
     return;
   }
-  executable.built.incomplete = false;
-  executable.built.launched = std::move(handles);
+  BuiltGraphs &built = executable.built;
+  std::swap(built.launched, handles);
+  try {
+    give_handles(executable);
+  } catch (...) {
+    std::swap(built.launched, handles); // so that the next time finds them missing
+    throw;
+  }
+  built.incomplete = false;
+  executable.live_of.clear(); // whose params are not those any more
+  executable.live_nodes.clear();
+}
+
+void InstanceState::give_handles(const ExecutableState &executable) const {
   std::vector<NodeParams> params;
   std::vector<DeviceExecutable::Update> updates;
   const GraphBuilder build = builder();
@@ -299,10 +311,15 @@ void InstanceState::link(ExecutableState &executable) const {
   }
   if (executable.executable->update(updates) != updates.size()) {
     throw Error(ErrorCode::Device, "graph " + contents()[executable.graph].name +
-                                       ": the device does not take what it launches");
+                                       ": the device does not take what it launches or changes");
   }
-  executable.live_of.clear(); // whose params are not those any more
-  executable.live_nodes.clear();
+}
+
+bool InstanceState::is_changed_on_device(const ExecutableState &executable) const {
+  const std::vector<std::uint64_t> &updatables = executable.built.updatables;
+  return contents()[executable.graph].device_launch ||
+         std::any_of(updatables.begin(), updatables.end(),
+                     [](std::uint64_t handle) { return handle != 0; });
 }
 
 void InstanceState::link() {

@@ -81,6 +81,8 @@ struct InstanceState {
   void make(const std::shared_ptr<ExecutableState> &executable);
   /// Once an executable has been made anew: who launches it hears of that.
   void link();
+  /// Whether kernels of launches in flight may launch it or change its nodes.
+  bool is_changed_on_device(const ExecutableState &executable) const;
 
   /// Everything that nodes use from outside must be bound, functions and events: in the graph and
   /// in what it launches.
@@ -140,6 +142,7 @@ private:
   void add_requests(format::GraphId graph, ExecutableState &to) const;
   std::vector<std::uint64_t> launched_by(const ExecutableState &executable) const;
   void link(ExecutableState &executable) const;
+  void give_handles(const ExecutableState &executable) const;
   void require_function(format::CallableId id, const format::Node &node) const;
   void require_event(format::EventId id, const format::Node &node) const;
 
@@ -155,6 +158,9 @@ template <typename IsUser> void InstanceState::rebind(Bindings others, const IsU
       bool uses = false;
       format::for_each_node_in(contents(), executable->graph,
                                [&](const format::Node &node) { uses = uses || is_user(node); });
+      if (uses && is_changed_on_device(*executable)) {
+        order.wait(); // before anything has changed
+      }
       if (uses) {
         Made anew = made(*executable);
         all.emplace_back(executable, std::move(anew));

@@ -412,11 +412,12 @@ void Transaction::make_plans() {
   }
 }
 
-/// A launch in flight would see new params of what its kernels launch.
-void Transaction::wait_for_launched() {
+/// A launch in flight would see new params of what its kernels launch, and CUDA takes no change of
+/// a node from both sides at once.
+void Transaction::wait_for_device() {
   for (const Plan &plan : plans()) {
     const bool changes = !plan.nodes.empty() || !plan.rebuild.empty();
-    if (changes && state_.contents()[plan.executable->graph].device_launch) {
+    if (changes && state_.is_changed_on_device(*plan.executable)) {
       state_.order.wait();
       return;
     }
@@ -433,7 +434,7 @@ UpdateReport Transaction::commit() {
     exchange_memory();
     exchanged = true;
     make_plans();
-    wait_for_launched();
+    wait_for_device();
     for (Plan &plan : plans()) {
       apply(plan);
     }
@@ -446,6 +447,7 @@ UpdateReport Transaction::commit() {
       take_back(plan);
       plan.executable.reset();
     }
+    state_.link();       // what was taken back may be another executable
     placements_.clear(); // which own memory
     throw;
   }

@@ -85,7 +85,7 @@ private:
   void make_live(ExecutableState &executable, std::uint32_t index);
   std::span<Plan> plans() { return {plans_.data(), plan_count_}; }
   void make_plans();
-  void wait_for_launched();
+  void wait_for_device();
   std::span<const DeviceExecutable::Update> updates_of(const Plan &plan);
   static void exchange(Plan &plan, bool forward);
   void apply(Plan &plan);

@@ -61,6 +61,7 @@ double microseconds(const std::function<void()> &work) {
 
 double median_of(int repetitions, const std::function<double()> &measure) {
   std::vector<double> times;
+  times.reserve(static_cast<std::size_t>(repetitions));
   for (int i = 0; i < repetitions; ++i) {
     times.push_back(measure());
   }

@@ -175,6 +175,7 @@ static void test_memory(cgrt_instance *instance, const cgrt_program *program,
   cgrt_instance *other = NULL;
   cgrt_executable *graph = NULL;
   cgrt_memory memory = {"hx", CGRT_F32, NULL, 0, 0, NULL, NULL};
+  cgrt_executable_info info;
   double took = -1;
   void *hy = NULL;
   int i;
@@ -185,6 +186,11 @@ static void test_memory(cgrt_instance *instance, const cgrt_program *program,
   }
   OK(cgrt_instance_update(instance, NULL, 0, &memory, 1, NULL));
   OK(cgrt_instance_executable(instance, "timed", &graph));
+  OK(cgrt_executable_get_info(graph, &info));
+  CHECK(info.nodes == 3 && info.edges == 2 && info.timing_events == 2 && info.build_us > 0);
+  CHECK(strcmp(cgrt_executable_timing_event(graph, 1), "done") == 0);
+  CHECK(strcmp(cgrt_executable_timing_event(graph, 2), "") == 0);
+  CHECK(cgrt_executable_is_cancellable(graph) == 0);
   FAILS(cgrt_executable_elapsed(graph, "begun", "done", &took), CGRT_USAGE, "not been launched");
   OK(cgrt_executable_launch(graph));
   OK(cgrt_executable_wait(graph));
@@ -292,6 +298,7 @@ int main(int argc, char **argv) {
   CHECK(cgrt_device_is_cuda(device) == on_cuda);
   CHECK(strncmp(cgrt_device_name(device), on_cuda ? "cuda:0" : "host", 4) == 0);
   OK(cgrt_device_automatic(&automatic));
+  CHECK((cgrt_device_why_host(automatic)[0] == 0) == cgrt_device_is_cuda(automatic));
   cgrt_device_destroy(automatic);
   OK(cgrt_program_from_file(argv[1], &program));
   test_program(program);

@@ -6,6 +6,7 @@
 #include <gmock/gmock.h>
 
 #include <algorithm>
+#include <cstring>
 #include <numeric>
 #include <set>
 
@@ -413,7 +414,7 @@ TEST_P(DeviceLaunchTest, KernelsChangeLaunches) {
     })");
   cgrt::Instance instance(program, place());
   cgrt::Executable graph = instance.executable();
-  const auto x = [&](std::vector<std::uint32_t> what) {
+  const auto x = [&](const std::vector<std::uint32_t> &what) {
     write_words(instance, "what", what);
     run(graph);
     return read_words(instance, "x");
@@ -449,7 +450,8 @@ TEST_P(DeviceLaunchTest, ChangesStayUntilTheHostSetsTheLaunch) {
   EXPECT_THAT(x(0), ElementsAre(7, 7, 7, 7));
   EXPECT_THAT(x(1), ElementsAre(7, 7, 7, 7));
   EXPECT_THAT(x(0), Each(0U));
-  instance.set("unrelated", 0);
+  EXPECT_EQ(instance.set("unrelated", 0).kind, UpdateKind::None);
+  EXPECT_EQ(instance.set("unrelated", 3).kind, UpdateKind::InPlace);
   EXPECT_THAT(x(0), Each(0U)) << "the host has changed another launch";
   EXPECT_EQ(instance.set("value", 9).kind, UpdateKind::InPlace);
   EXPECT_THAT(x(2), ElementsAre(9, 9, 0, 0));
@@ -491,6 +493,143 @@ TEST_P(DeviceLaunchTest, ChangesReachEveryIteration) {
   }
 }
 
+/// The same in a graph for device launch, which is uploaded anew after every update.
+TEST_P(DeviceLaunchTest, ChangesStayInAGraphThatIsLaunched) {
+  const cgrt::Program program = compile_text(R"(
+    param value: i32 = 5; param unrelated: i32 = 0;
+    device inout go, other: i32[1];
+    device inout x: i32[4];
+    kernel set(value: i32, x: out i32[4]) grid(2) block(1) cuda { x[blockIdx.x] = value; }
+    graph main { fill x <- 0; tail step; }
+    @device_launch graph step {
+      arg(L, value) = go[0];
+      grid(L) = go[0];
+      @updatable L: set(value, x);
+      other[0] = unrelated;
+      tail last;
+    }
+    @device_launch graph last { })");
+  cgrt::Instance instance(program, place());
+  cgrt::Executable graph = instance.executable();
+  const auto x = [&](std::uint32_t go) {
+    write_words(instance, "go", {go});
+    run(graph);
+    return read_words(instance, "x");
+  };
+  EXPECT_THAT(x(3), ElementsAre(3, 3, 3, 0));
+  EXPECT_THAT(x(0), Each(0U));
+  EXPECT_EQ(instance.set("unrelated", 7).kind, UpdateKind::InPlace);
+  EXPECT_THAT(x(4), Each(4U));
+  EXPECT_THAT(read_words(instance, "other"), ElementsAre(7));
+  EXPECT_THAT(message_of(ErrorCode::InvalidValue,
+                         [&] {
+                           cgrt::Instance(compile_text(R"(
+                             param n: i32 = 0; device x: i32[4];
+                             kernel set(x: out i32[4]) grid(1) block(1) cuda { x[0] = 1; }
+                             graph main { @updatable L: set<<<n, 1>>>(x); enable(L) = true; })"),
+                                          place())
+                               .executable();
+                         }),
+              HasSubstr("its grid is empty, and the device may turn it on"));
+}
+
+/// Every type of parameter, among others whose sizes move it about.
+TEST_P(DeviceLaunchTest, ValuesOfEveryTypeAreChanged) {
+  const cgrt::Program program = compile_text(R"(
+    device inout v: f64[1];
+    device out x: f64[13];
+    kernel take(a: bool, b: i8, c: u8, d: i16, e: u16, f: i32, g: u32, h: i64, i: u64, j: f16,
+                k: bf16, l: f32, m: f64, x: out f64[13]) grid(1) block(1)
+    cuda {
+      x[0] = a; x[1] = b; x[2] = c; x[3] = d; x[4] = e; x[5] = f; x[6] = g; x[7] = h; x[8] = i;
+      x[9] = float(j); x[10] = float(k); x[11] = l; x[12] = m;
+    }
+    graph main {
+      @updatable L: take(false, 0, 0, 0, 0, 0, 0, 0, 0, 0.0, 0.0, 0.0, 0.0, x);
+      arg(L, a) = v[0]; arg(L, b) = v[0]; arg(L, c) = v[0]; arg(L, d) = v[0]; arg(L, e) = v[0];
+      arg(L, f) = v[0]; arg(L, g) = v[0]; arg(L, h) = v[0]; arg(L, i) = v[0]; arg(L, j) = v[0];
+      arg(L, k) = v[0]; arg(L, l) = v[0]; arg(L, m) = v[0];
+    })");
+  cgrt::Instance instance(program, place());
+  cgrt::Executable graph = instance.executable();
+  const double value = 98.5;
+  instance.write("v", std::as_bytes(std::span(&value, 1)));
+  run(graph);
+  run(graph);
+  const std::vector<std::byte> bytes = instance.read("x");
+  std::vector<double> x(13);
+  std::memcpy(x.data(), bytes.data(), bytes.size());
+  EXPECT_THAT(x, ElementsAre(1, 98, 98, 98, 98, 98, 98, 98, 98, 98.5, 98.5, 98.5, 98.5));
+}
+
+/// A graph without nodes, and a child without any, in what is launched.
+TEST_P(DeviceLaunchTest, EmptyGraphsAreLaunched) {
+  const cgrt::Program program = compile_text(R"(
+    const NONE = 0;
+    device inout x: i32[1];
+    def nothing(x: inout i32[1]) { for i in 0..NONE { x[0] = 1; } x[0] = x[0] + 1; }
+    def less(x: in i32[1]) { for i in 0..NONE { look(x); } }
+    kernel look(x: in i32[1]) grid(1) block(1) cuda { }
+    graph main { x[0] = 0; tail empty; tail with_child; detach empty; }
+    @device_launch graph empty { }
+    @device_launch graph with_child { child less(x); child nothing(x); child less(x); })");
+  cgrt::Instance instance(program, place());
+  cgrt::Executable graph = instance.executable();
+  for (int replay = 0; replay < 2; ++replay) {
+    run(graph);
+    EXPECT_THAT(read_words(instance, "x"), ElementsAre(1));
+  }
+}
+
+/// A node that the host has turned off, beside an executable that is made anew.
+TEST_P(DeviceLaunchTest, NodesKeepTheirStateWhenOthersAreMadeAnew) {
+  if (!is_host()) {
+    GTEST_SKIP() << "tests/gpu has it with a kernel of its own";
+  }
+  const cgrt::Program program = compile_text(R"(
+    param n: i32 = 4;
+    device inout x, y: i32[4];
+    kernel add(x: inout i32[4]) grid(4) block(1) cuda { x[blockIdx.x] += 1; }
+    kernel mine(y: inout i32[4]) grid(1) block(1) external;
+    graph main { add<<<n, 1>>>(x); detach work; }
+    @device_launch graph work { mine(y); })");
+  cgrt::Instance instance(program, place());
+  const auto bind = [&](std::int32_t by) {
+    instance.bind_host("mine", [by](std::span<std::int32_t> y) { y[0] += by; });
+  };
+  bind(1);
+  write_words(instance, "x", {0, 0, 0, 0});
+  write_words(instance, "y", {0, 0, 0, 0});
+  cgrt::Executable graph = instance.executable();
+  run(graph);
+  instance.set("n", 0);
+  run(graph);
+  bind(10); // makes anew what is launched, which gets another handle
+  run(graph);
+  instance.set("n", 2);
+  run(graph);
+  EXPECT_THAT(read_words(instance, "x"), ElementsAre(2, 2, 1, 1));
+  EXPECT_THAT(read_words(instance, "y"), ElementsAre(22, 0, 0, 0));
+}
+
+/// On another stream than the parameter says, nothing that has been proved holds.
+TEST_P(DeviceLaunchTest, TheHostDeviceHoldsKernelsToTheirKind) {
+  if (!is_host()) {
+    GTEST_SKIP() << "a GPU does not notice";
+  }
+  const cgrt::Program program = compile_text(R"(
+    device inout x: i32[1];
+    kernel launch(next: tail graph) grid(1) block(1)
+    cuda { cudaGraphLaunch(next, cudaStreamGraphFireAndForget); }
+    graph main { launch(other); }
+    @device_launch graph other { x[0] = 1; })");
+  cgrt::Instance instance(program, place());
+  cgrt::Executable graph = instance.executable();
+  graph.launch();
+  EXPECT_THAT(message_of(ErrorCode::Device, [&] { graph.wait(); }),
+              HasSubstr("kernel launch: cudaGraphLaunch with another stream"));
+}
+
 TEST_P(DeviceLaunchTest, AChangeThatIsRefusedIsReported) {
   const cgrt::Program program = compile_text(R"(
     device inout size: i64[1];
@@ -507,7 +646,7 @@ TEST_P(DeviceLaunchTest, AChangeThatIsRefusedIsReported) {
     graph.launch();
     EXPECT_THAT(message_of(ErrorCode::Device, [&] { graph.wait(); }),
                 AllOf(HasSubstr("test.cgraph:6: grid(L) was refused"),
-                      HasSubstr("the grid is larger than a GPU takes")));
+                      HasSubstr("the grid is negative, or larger than a GPU takes")));
   }
   const std::uint64_t one = 1;
   instance.write("size", std::as_bytes(std::span(&one, 1)));

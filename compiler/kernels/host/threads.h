@@ -155,9 +155,15 @@ typedef cudaError cudaError_t;
 #define cudaStreamGraphFireAndForgetAsSibling                                                      \
   ((cudaStream_t)cgrt::host_abi::fire_and_forget_as_sibling)
 inline cudaError_t cudaGraphLaunch(cudaGraphExec_t executable, cudaStream_t stream) {
-  return static_cast<cudaError_t>(cg_host::block->launch_graph(
-      cg_host::block, reinterpret_cast<unsigned long long>(executable),
-      reinterpret_cast<unsigned long long>(stream)));
+  const int error =
+      cg_host::block->launch_graph(cg_host::block, reinterpret_cast<unsigned long long>(executable),
+                                   reinterpret_cast<unsigned long long>(stream));
+  if (error == cgrt::host_abi::another_kind) {
+    cg_host::fault("cudaGraphLaunch with another stream than the kernel's parameter says (tail, "
+                   "detach or sibling)",
+                   nullptr, nullptr, 0);
+  }
+  return static_cast<cudaError_t>(error);
 }
 inline cudaGraphExec_t cudaGetCurrentGraphExec() {
   return reinterpret_cast<cudaGraphExec_t>(cg_host::block->current_graph(cg_host::block));

@@ -254,8 +254,8 @@ public:
   /// Returns when all launches of the instance so far are done, and throws what went wrong in those
   /// of this executable. Error{Stopped} names the loops that ended before their conditions did,
   /// with their `max` as it is now; Error{Callback} carries the message of the first callback that
-  /// threw; Error{Device} names a launch or a change by a kernel that the device has refused;
-  /// everything else has run.
+  /// threw; Error{Device} names a launch or a change by a kernel that the device has refused, of
+  /// which the first wait() hears whose graph comes to it; everything else has run.
   void wait();
 
   /// Asks the loops of a `@cancellable` graph to end at their next check, in all launches up to the
@@ -304,8 +304,10 @@ public:
   /// what is not named stays. Launches in flight keep the old values. Where CUDA cannot change a
   /// node in place, the executable is made anew. A buffer whose size changes gets new memory, in
   /// which elements keep their indices; that waits for the instance's launches and ends the spans
-  /// of that buffer. Error{Usage} and Error{InvalidValue} as for a new instance; Error{Usage} also
-  /// where memory is too small, of another type or space, or overlaps another buffer's.
+  /// of that buffer. So does what changes a graph that kernels launch or change, and so it does
+  /// when a binding is changed: they may still do so. Error{Usage} and Error{InvalidValue} as for a
+  /// new instance; Error{Usage} also where memory is too small, of another type or space, or
+  /// overlaps another buffer's.
   UpdateReport update(const Changes &changes);
   /// The same for params.
   UpdateReport set(const std::map<std::string, Scalar> &params);

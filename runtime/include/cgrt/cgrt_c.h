@@ -13,7 +13,9 @@
  * a destroyed program, device or instance lives on as long as another object needs it. Destroying a
  * null handle does nothing. Strings that are returned belong to the object that was asked, and
  * memory to its instance.
- * ABI: enumerators and functions are only ever added; a structure that grows gets a new name. */
+ * ABI: from version 1.0 on enumerators and functions are only ever added, and a structure that
+ * grows gets a new name; until then a minor version may change it, and libcgrt_c.so is named after
+ * it. */
 #ifndef CGRT_C_H
 #define CGRT_C_H
 
@@ -144,8 +146,10 @@ cgrt_status cgrt_program_event(const cgrt_program *program, size_t index, cgrt_e
 /* `seed` of the order of independent nodes; `threads` for the blocks of a kernel, 0: as it fits. */
 cgrt_status cgrt_device_host(uint64_t seed, uint32_t threads, cgrt_device **device);
 cgrt_status cgrt_device_cuda(int ordinal, cgrt_device **device);
-/* The first GPU, or the host device. */
+/* The first GPU, or the host device; why that is in cgrt_device_why_host(). */
 cgrt_status cgrt_device_automatic(cgrt_device **device);
+/* "" of any other device. */
+const char *cgrt_device_why_host(const cgrt_device *device);
 /* "host" or "cuda:0 NVIDIA H200" */
 const char *cgrt_device_name(const cgrt_device *device);
 int cgrt_device_is_cuda(const cgrt_device *device);
@@ -301,7 +305,7 @@ typedef struct cgrt_effect_fault {
 typedef void (*cgrt_effect_function)(void *user, const cgrt_effect_fault *fault);
 
 /* Runs a graph, null for "main", once and reports each fault; `launches` of kernels were checked.
- * CGRT_STOPPED, behind the reports, where a loop ended before its condition did. */
+ * CGRT_STOPPED, with all of that stored, where a loop ended before its condition did. */
 cgrt_status cgrt_instance_check_effects(cgrt_instance *instance, const char *graph,
                                         cgrt_effect_function function, void *user,
                                         uint64_t *launches);
@@ -319,6 +323,20 @@ cgrt_status cgrt_executable_launch_on(cgrt_executable *executable, void *stream,
 cgrt_status cgrt_executable_wait(cgrt_executable *executable);
 /* May be called from a signal handler. */
 void cgrt_executable_stop(cgrt_executable *executable);
+int cgrt_executable_is_cancellable(const cgrt_executable *executable);
+
+typedef struct cgrt_executable_info {
+  size_t nodes;
+  size_t edges;
+  double build_us;       /* adding the nodes took */
+  double instantiate_us; /* making them executable, upload included */
+  size_t timing_events;
+} cgrt_executable_info;
+
+cgrt_status cgrt_executable_get_info(const cgrt_executable *executable, cgrt_executable_info *info);
+/* The name of the timing event at `index`, in the order of their declarations; "" where there is
+ * none. */
+const char *cgrt_executable_timing_event(const cgrt_executable *executable, size_t index);
 /* Milliseconds between two `@timing` events of the last launch. */
 cgrt_status cgrt_executable_elapsed(const cgrt_executable *executable, const char *begin,
                                     const char *end, double *milliseconds);

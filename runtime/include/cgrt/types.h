@@ -78,6 +78,10 @@ struct SourceLocation {
 class Error : public std::runtime_error {
 public:
   Error(ErrorCode code, const std::string &message, SourceLocation where = {});
+  Error(const Error &) = default;
+  Error &operator=(const Error &) = default;
+  /// Not inline, so that the class stands in one object file and not in each that throws.
+  ~Error() override;
 
   ErrorCode code() const noexcept { return code_; }
   /// The message without its place.

@@ -340,6 +340,14 @@ bool CudaGraph::has_priorities() const {
          });
 }
 
+bool CudaGraph::has_updatables() const {
+  return !updatables_.empty() ||
+         std::any_of(branches_.begin(), branches_.end(), [](const Branches &branches) {
+           return std::any_of(branches.bodies.begin(), branches.bodies.end(),
+                              [](const auto &body) { return body->has_updatables(); });
+         });
+}
+
 void CudaGraph::find_places(const CudaGraph &graph, std::uint32_t node, const Clones &clones,
                             std::vector<cudaGraphNode_t> &found) const {
   if (this == &graph) {
@@ -450,7 +458,8 @@ std::unique_ptr<DeviceExecutable> CudaGraph::instantiate(bool for_device) {
   }
   std::vector<CallbackParams> calls;
   collect_calls(calls);
-  auto owner = std::make_unique<CudaExecutable>(context_, executable, std::move(calls), for_device);
+  auto owner = std::make_unique<CudaExecutable>(context_, executable, std::move(calls), for_device,
+                                                has_updatables());
   disable_nodes(executable, {});
   owner->upload(); // so that the first launch costs no more than the others
   return owner;
@@ -463,8 +472,9 @@ void CudaExecutable::upload() const {
 
 CudaExecutable::~CudaExecutable() {
   const Current current = context_->make_current(std::nothrow);
-  if (in_flight_ && !calls_.empty()) {
-    // Destroying it in flight is safe for CUDA, but it still makes these calls.
+  if (in_flight_ && (!calls_.empty() || for_device_ || has_updatables_)) {
+    // Destroying it in flight is safe for CUDA, but it still makes these calls, and kernels launch
+    // it or change its nodes.
     check_in_destructor(cudaStreamSynchronize(last_));
   }
   check_in_destructor(cudaGraphExecDestroy(executable_));
@@ -481,9 +491,14 @@ std::uint32_t CudaExecutable::place(const DeviceGraph &entry, const DeviceGraph 
                                     std::uint32_t node) {
   const Current current = context_->make_current();
   auto &owner = const_cast<CudaGraph &>(static_cast<const CudaGraph &>(graph));
+  const auto [number, added] =
+      numbers_.try_emplace({&owner, node}, static_cast<std::uint32_t>(places_.size()));
+  if (!added) {
+    return number->second;
+  }
   places_.push_back({&owner, node, owner.is_enabled(node),
                      static_cast<const CudaGraph &>(entry).places_of(owner, node)});
-  return static_cast<std::uint32_t>(places_.size() - 1);
+  return number->second;
 }
 
 std::size_t CudaExecutable::update(std::span<const Update> updates) {
@@ -493,7 +508,11 @@ std::size_t CudaExecutable::update(std::span<const Update> updates) {
       return i;
     }
   }
-  if (for_device_) {
+  const bool has_changed = std::any_of(updates.begin(), updates.end(), [](const Update &update) {
+    const auto *kernel = std::get_if<KernelParams>(update.params);
+    return kernel != nullptr && kernel->updatable;
+  });
+  if (for_device_ || has_changed) {
     upload(); // else a launch from the device would still run with the old params
   }
   return updates.size();

@@ -8,6 +8,7 @@
 #include <map>
 #include <memory>
 #include <optional>
+#include <utility>
 #include <vector>
 
 namespace cgrt::cuda {
@@ -83,6 +84,7 @@ private:
   void collect_calls(std::vector<CallbackParams> &calls) const;
   bool has_disabled() const;   ///< in itself or a child
   bool has_priorities() const; ///< in itself, a child or a body
+  bool has_updatables() const; ///< in itself or a body
 
   /// The same for a node of the last clone.
   NodeLabel label_in(const Clones &clones, cudaGraphNode_t wanted) const;
@@ -107,9 +109,9 @@ class CudaExecutable : public DeviceExecutable {
 public:
   /// Takes `executable` over.
   CudaExecutable(std::shared_ptr<const Context> context, cudaGraphExec_t executable,
-                 std::vector<CallbackParams> calls, bool for_device)
+                 std::vector<CallbackParams> calls, bool for_device, bool has_updatables)
       : context_(std::move(context)), executable_(executable), calls_(std::move(calls)),
-        for_device_(for_device) {}
+        for_device_(for_device), has_updatables_(has_updatables) {}
   ~CudaExecutable() override;
   CudaExecutable(const CudaExecutable &) = delete;
   CudaExecutable &operator=(const CudaExecutable &) = delete;
@@ -118,7 +120,7 @@ public:
   std::uint32_t place(const DeviceGraph &entry, const DeviceGraph &graph,
                       std::uint32_t node) override;
   std::size_t update(std::span<const Update> updates) override;
-  std::uint64_t device_handle() const override {
+  std::uint64_t device_handle(format::LaunchKind) const override {
     return for_device_ ? reinterpret_cast<std::uintptr_t>(executable_) : 0;
   }
   void report() override {}
@@ -145,6 +147,8 @@ private:
   cudaStream_t last_ = nullptr; ///< where it was launched
   bool in_flight_ = false;      ///< launched and not waited for here
   bool for_device_;             ///< kernels may launch it
+  bool has_updatables_;         ///< kernels may change its nodes
+  std::map<std::pair<const CudaGraph *, std::uint32_t>, std::uint32_t> numbers_; ///< of places
 };
 
 } // namespace cgrt::cuda

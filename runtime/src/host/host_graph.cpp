@@ -141,14 +141,21 @@ int HostExecutable::launch_graph(std::uint64_t executable, std::uint64_t stream)
   constexpr std::uint32_t most_tails = 255;
   constexpr std::uint32_t most_at_once = 120;
   const std::lock_guard lock(launching_);
-  // The handle is the address, since kernels have nothing else.
-  auto *const target =
-      reinterpret_cast<HostExecutable *>(executable); // NOLINT(performance-no-int-to-ptr)
+  constexpr std::uint64_t kind_bits = 3;
+  // The handle has the address in it, since kernels have nothing else.
+  auto *const target = reinterpret_cast<HostExecutable *>( // NOLINT(performance-no-int-to-ptr)
+      executable & ~kind_bits);
   const bool is_tail = stream == host_abi::tail_launch;
   const bool is_detached = stream == host_abi::fire_and_forget;
   if (target == nullptr ||
       !(is_tail || is_detached || stream == host_abi::fire_and_forget_as_sibling)) {
     return invalid_value;
+  }
+  const auto kind = is_tail       ? format::LaunchKind::Tail
+                    : is_detached ? format::LaunchKind::Detach
+                                  : format::LaunchKind::Sibling;
+  if ((executable & kind_bits) != static_cast<std::uint64_t>(kind)) {
+    return host_abi::another_kind; // CUDA would take it, against what the program has proved
   }
   std::uint32_t &count = is_tail       ? launches_.tails
                          : is_detached ? launches_.detached

@@ -112,8 +112,10 @@ public:
   std::uint32_t place(const DeviceGraph &entry, const DeviceGraph &graph,
                       std::uint32_t node) override;
   std::size_t update(std::span<const Update> updates) override;
-  std::uint64_t device_handle() const override {
-    return for_device_ ? reinterpret_cast<std::uintptr_t>(this) : 0;
+  /// The address, with the kind in its lowest bits.
+  std::uint64_t device_handle(format::LaunchKind kind) const override {
+    return for_device_ ? reinterpret_cast<std::uintptr_t>(this) + static_cast<std::uint64_t>(kind)
+                       : 0;
   }
   void report() override;
   void wait() override { report(); }
@@ -123,7 +125,7 @@ private:
 
   int launch_graph(std::uint64_t executable, std::uint64_t stream) override;
   int update_node(std::uint64_t node, const host_abi::NodeChange &change) override;
-  std::uint64_t current_graph() override { return device_handle(); }
+  std::uint64_t current_graph() override { return device_handle(format::LaunchKind::Tail); }
   void run_with_tails(Executables &siblings);
   void run_once(Executables &siblings);
   void run_in_random_order(const std::vector<HostNode> &nodes, Executables &siblings);
