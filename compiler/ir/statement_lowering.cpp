@@ -36,6 +36,11 @@ void StatementLowering::lower(const ast::Graph &graph) {
   Frame frame(context_, context_.checked.main());
   lower_block(graph.body, frame);
   flush();
+  if (target.graph.device_launch && target.graph.nodes.empty()) {
+    target.pending.emplace(graph.name.range); // CUDA instantiates no such graph without a node
+    flush("nothing", graph.name.range);
+    target.graph.nodes.back().name = "nothing";
+  }
   target_ = nullptr;
   entries_.push_back(finish(std::move(target)));
 }

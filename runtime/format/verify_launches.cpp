@@ -126,6 +126,9 @@ private:
     if ((graph.device_launch || !launches.empty()) && !conditions_of(program_, id).empty()) {
       problem(graph, "it launches or is launched from the device, and has branches or loops");
     }
+    if (graph.device_launch && graph.nodes.empty()) {
+      problem(graph, "a graph for device launch has no node");
+    }
     for_each_node_in(program_, id, [&](const Node &node) {
       if (graph.device_launch && (info(node.kind()).legal_in & DeviceLaunchGraph) == 0) {
         problem(graph, "a graph for device launch cannot hold this kind of node");

@@ -17,11 +17,6 @@ using testing::HasSubstr;
 
 class MemoryBindingTest : public ProgramsUnderTest {
 protected:
-  static void run(cgrt::Executable &graph) {
-    graph.launch();
-    graph.wait();
-  }
-
   template <typename T> static std::span<T> span_of(const Array<T> &array, std::size_t count) {
     return {reinterpret_cast<T *>(array.data()), count};
   }

@@ -38,6 +38,11 @@ protected:
   cgrt::Device place(std::uint64_t seed = 0) const {
     return is_host() ? cgrt::Device::host({seed, 0}) : cgrt::Device::cuda(0);
   }
+
+  static void run(cgrt::Executable &graph) {
+    graph.launch();
+    graph.wait();
+  }
 };
 
 } // namespace conformance

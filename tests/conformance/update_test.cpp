@@ -17,11 +17,6 @@ using testing::HasSubstr;
 
 class UpdateTest : public ProgramsUnderTest {
 protected:
-  static void run(cgrt::Executable &graph) {
-    graph.launch();
-    graph.wait();
-  }
-
   template <typename T> static std::vector<T> values(cgrt::Instance &instance, const char *name) {
     const std::span<T> all = instance.host<T>(name);
     return {all.begin(), all.end()};

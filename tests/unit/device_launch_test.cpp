@@ -125,6 +125,7 @@ TEST(DeviceLaunches, TheVerifierFindsEachBrokenRule) {
        }},
       {"cannot hold this kind of node", [](Program &p) { graph(p, "main").device_launch = true; }},
       {"has branches or loops", [](Program &p) { graph(p, "branching").device_launch = true; }},
+      {"a graph for device launch has no node", [](Program &p) { graph(p, "last").nodes.clear(); }},
       {"only an entry graph is for device launch",
        [](Program &p) {
          const auto body = std::find_if(p.graphs.begin(), p.graphs.end(),

@@ -96,7 +96,7 @@ LoadResult compile_source(const Options &options, Progress &progress) {
   }
   const Stopwatch load_watch;
   const cgrt::Program program = cgrt::Program::from_bytes(bytes_of(result.output), options.input);
-  return {0, LoadedProgram{program, std::move(device), compile_us, load_watch.microseconds()}};
+  return {0, LoadedProgram{program, device, compile_us, load_watch.microseconds()}};
 }
 
 } // namespace
