@@ -35,7 +35,7 @@ public:
       for (auto &[size, places] : sizes) {
         if (key && key->unit == unit) {
           // None of this size class that begins further to the left reaches the region.
-          const auto reach = static_cast<std::int64_t>(std::uint64_t{1} << size) * 2;
+          const std::int64_t reach = size < 62 ? std::int64_t{2} << size : INT64_MAX;
           const std::int64_t first =
               key->begin < INT64_MIN + reach ? INT64_MIN : key->begin - reach;
           visit_some(places, places.upper_bound(first), places.lower_bound(key->end), visit);

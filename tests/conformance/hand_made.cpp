@@ -1,6 +1,6 @@
 #include "hand_made.h"
 
-#include <cstring>
+#include <algorithm>
 #include <span>
 #include <stdexcept>
 
@@ -114,7 +114,7 @@ cgrt::Program HandMade::finish() const {
 std::vector<std::uint32_t> read_words(const cgrt::Instance &instance, const std::string &name) {
   const std::vector<std::byte> bytes = instance.read(name);
   std::vector<std::uint32_t> values(bytes.size() / sizeof(std::uint32_t));
-  std::memcpy(values.data(), bytes.data(), bytes.size());
+  std::ranges::copy(bytes, std::as_writable_bytes(std::span(values)).begin());
   return values;
 }
 

@@ -4,6 +4,7 @@
 # %cgc, %cgrun, %FileCheck and %python are the programs, %S the test's folder, %t a scratch path.
 #   REQUIRES: cuda-compiler    NVRTC can be loaded
 #   REQUIRES: gpu              and there is a GPU
+#   UNSUPPORTED: sanitizer     the programs are built with one, which has faults to itself
 import os
 import subprocess
 import sys
@@ -25,6 +26,9 @@ config.substitutions.append(("%python", sys.executable))
 programs = {name: lit_config.params[name] for name in ("cgc", "cgrun", "FileCheck")}
 for name, path in programs.items():
     config.substitutions.append((f"%{name}\\b", path))
+
+if lit_config.params.get("sanitize"):
+    config.available_features.add("sanitizer")
 
 
 def succeeds(*command):

@@ -42,7 +42,8 @@ std::uint32_t HostGraph::append(const NodeParams &params, NodeLabel label, bool 
                     nullptr,
                     this,
                     static_cast<std::uint32_t>(ends_.size())});
-  if (const auto *kernel = std::get_if<KernelParams>(&params);
+  // Not of `params`, which may have been a node's that has moved.
+  if (const auto *kernel = std::get_if<KernelParams>(&nodes_.back().params);
       kernel != nullptr && kernel->updatable) {
     nodes_.back().change = std::make_shared<HostChange>();
     nodes_.back().change->enabled = enabled;
