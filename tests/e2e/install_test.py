@@ -242,6 +242,7 @@ int main(void) {
 }
 """
 
+    @unittest.skipIf(FLAGS, "a sanitizer must come first, and a C program does not bring it")
     def test_find_package(self):
         text = self.cmake.replace("LANGUAGES CXX", "LANGUAGES C CXX").replace("main.cpp", "main.c")
         self.write("CMakeLists.txt", text.replace("cgrt::runtime", "cgrt::c"))

@@ -26,6 +26,9 @@
 
 #ifdef __cplusplus
 extern "C" {
+#define CGRT_FIXED : unsigned /* as in C: any value may come, and is looked at */
+#else
+#define CGRT_FIXED
 #endif
 
 typedef struct cgrt_program cgrt_program;
@@ -33,7 +36,7 @@ typedef struct cgrt_device cgrt_device;
 typedef struct cgrt_instance cgrt_instance;
 typedef struct cgrt_executable cgrt_executable;
 
-typedef enum cgrt_status {
+typedef enum cgrt_status CGRT_FIXED {
   CGRT_OK = 0,
   CGRT_INVALID_PROGRAM = 1, /* a bundle is damaged or of another version */
   CGRT_INVALID_VALUE = 2,   /* a size, index, geometry or argument is not legal */
@@ -51,7 +54,7 @@ const char *cgrt_last_error(void);
 /* "0.1.0" */
 const char *cgrt_version(void);
 
-typedef enum cgrt_type {
+typedef enum cgrt_type CGRT_FIXED {
   CGRT_BOOL = 0,
   CGRT_I8 = 1,
   CGRT_U8 = 2,
@@ -78,8 +81,8 @@ cgrt_status cgrt_program_from_bytes(const void *bytes, size_t count, const char 
                                     cgrt_program **program);
 void cgrt_program_destroy(cgrt_program *program);
 
-typedef enum cgrt_space { CGRT_HOST = 0, CGRT_DEVICE_MEMORY = 1 } cgrt_space;
-typedef enum cgrt_access {
+typedef enum cgrt_space CGRT_FIXED { CGRT_HOST = 0, CGRT_DEVICE_MEMORY = 1 } cgrt_space;
+typedef enum cgrt_access CGRT_FIXED {
   CGRT_PRIVATE = 0,
   CGRT_IN = 1,
   CGRT_OUT = 2,
@@ -157,7 +160,7 @@ void cgrt_device_destroy(cgrt_device *device);
 
 /* ---- instances ---- */
 
-typedef enum cgrt_kind {
+typedef enum cgrt_kind CGRT_FIXED {
   CGRT_KIND_BOOL = 0,
   CGRT_KIND_I64 = 1,
   CGRT_KIND_U64 = 2,
@@ -197,7 +200,7 @@ typedef struct cgrt_memory {
   void *user;           /* handed to `release` */
 } cgrt_memory;
 
-typedef enum cgrt_update_kind {
+typedef enum cgrt_update_kind CGRT_FIXED {
   CGRT_UPDATE_NONE = 0,
   CGRT_UPDATE_IN_PLACE = 1,
   CGRT_UPDATE_REBUILT = 2
@@ -280,7 +283,7 @@ cgrt_status cgrt_instance_bind_host(cgrt_instance *instance, const char *name,
 cgrt_status cgrt_instance_bind_event(cgrt_instance *instance, const char *name, void *event);
 
 /* What a kernel did to memory that its parameters do not declare (cgrt::EffectFault). */
-typedef enum cgrt_effect_kind {
+typedef enum cgrt_effect_kind CGRT_FIXED {
   CGRT_WROTE_IN = 0,
   CGRT_WROTE_OTHER = 1,
   CGRT_LEFT_OUT = 2,
@@ -344,6 +347,8 @@ cgrt_status cgrt_executable_elapsed(const cgrt_executable *executable, const cha
 #ifdef __cplusplus
 }
 #endif
+
+#undef CGRT_FIXED
 
 /* NOLINTEND(readability-identifier-naming,modernize-*,performance-enum-size) */
 
