@@ -97,22 +97,7 @@ void StatementLowering::lower_action(const ast::UpdateStatement &update,
   std::string change;
   std::string text = std::string(update.what.text) + "(" + std::string(update.label.text);
   if (update.what.text == "grid") {
-    std::string extents;
-    std::string inside;
-    std::string nothing;
-    for (std::size_t axis = 0; axis < update.values.size(); ++axis) {
-      check_extent(update, axis, frame);
-      const DeviceValue value = lower_device_expr(update.values[axis], frame, code, context_);
-      const std::string extent = code.variable();
-      code.line("const long long " + extent + " = cg_expr::to<long long>(" + value.text + ");");
-      extents += (axis == 0 ? "static_cast<unsigned int>(" : ", static_cast<unsigned int>(") +
-                 extent + ")";
-      inside += (axis == 0 ? "" : " && ") + extent + " >= 0 && " + extent +
-                " <= " + std::to_string(cgrt::format::max_grid[axis]);
-      nothing += (axis == 0 ? "" : " || ") + extent + " == 0";
-    }
-    change = "!(" + inside + ") ? cudaErrorInvalidValue : cg_expr::set_grid(" + node + ", " +
-             nothing + ", dim3(" + extents + "))";
+    change = change_grid(update, node, frame, code);
   } else if (update.what.text == "enable") {
     const DeviceValue value = lower_device_expr(update.values[0], frame, code, context_);
     change = "cudaGraphKernelNodeSetEnabled(" + node + ", " + value.truth() + ")";
@@ -132,6 +117,28 @@ void StatementLowering::lower_action(const ast::UpdateStatement &update,
             error + "); }");
   flush(update.what.text, statement.range);
   name_last_node(context_.program.updates.back().text, statement);
+}
+
+/// The call that gives the launch another grid.
+std::string StatementLowering::change_grid(const ast::UpdateStatement &update,
+                                           const std::string &node, Frame &frame,
+                                           DeviceCode &code) {
+  std::string extents;
+  std::string inside;
+  std::string nothing;
+  for (std::size_t axis = 0; axis < update.values.size(); ++axis) {
+    check_extent(update, axis, frame);
+    const DeviceValue value = lower_device_expr(update.values[axis], frame, code, context_);
+    const std::string extent = code.variable();
+    code.line("const long long " + extent + " = cg_expr::to<long long>(" + value.text + ");");
+    extents += (axis == 0 ? "static_cast<unsigned int>(" : ", static_cast<unsigned int>(") +
+               extent + ")";
+    inside += (axis == 0 ? "" : " && ") + extent + " >= 0 && " + extent +
+              " <= " + std::to_string(cgrt::format::max_grid[axis]);
+    nothing += (axis == 0 ? "" : " || ") + extent + " == 0";
+  }
+  return "!(" + inside + ") ? cudaErrorInvalidValue : cg_expr::set_grid(" + node + ", " + nothing +
+         ", dim3(" + extents + "))";
 }
 
 /// One that is known.

@@ -146,6 +146,8 @@ private:
   void name_last_node(const std::string &text, const ast::Statement &statement);
   cgrt::format::UpdatableId updatable(const LabelTarget &label);
   void mark_updatable(const ast::Statement &statement);
+  std::string change_grid(const ast::UpdateStatement &update, const std::string &node, Frame &frame,
+                          DeviceCode &code);
   void check_extent(const ast::UpdateStatement &update, std::size_t axis, Frame &frame);
   std::string change_argument(const ast::UpdateStatement &update, const ast::Statement &launch,
                               const std::string &node, Frame &frame, DeviceCode &code);

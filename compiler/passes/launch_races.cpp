@@ -1,5 +1,6 @@
 #include "passes/launch_races.h"
 
+#include "ir/reachability.h"
 #include "ir/region_relation.h"
 #include "passes/access_history.h"
 #include "passes/launched_effects.h"
@@ -58,7 +59,9 @@ private:
   /// What is launched at once against the nodes of the same graph.
   void check_nodes(GraphId id) {
     const Graph &graph = program_[id];
-    std::vector<std::vector<Effect>> effects; // of the nodes, once something is launched
+    // Of all nodes, once something is launched.
+    std::vector<std::vector<Effect>> effects;
+    Reachability reachability;
     for (std::uint32_t launching = 0; launching < graph.nodes.size(); ++launching) {
       const std::vector<LaunchId> launches = effects_.at_once(graph.nodes[launching]);
       if (launches.empty()) {
@@ -66,10 +69,11 @@ private:
       }
       for (std::size_t i = effects.size(); i < graph.nodes.size(); ++i) {
         effects.push_back(effects_of(program_, graph.nodes[i]));
+        reachability.add(predecessors(graph.nodes[i]));
       }
-      const std::vector<bool> before = ancestors(graph, launching);
+      const Reachability::Ancestors before(reachability, launching);
       for (std::uint32_t other = 0; other < graph.nodes.size(); ++other) {
-        if (other == launching || before[other]) {
+        if (other == launching || (other < launching && before.contains(other))) {
           continue;
         }
         for (const LaunchId launch : launches) {
@@ -84,20 +88,12 @@ private:
     }
   }
 
-  static std::vector<bool> ancestors(const Graph &graph, std::uint32_t node) {
-    std::vector<bool> found(graph.nodes.size(), false);
-    std::vector<std::uint32_t> open = {node};
-    while (!open.empty()) {
-      const std::uint32_t next = open.back();
-      open.pop_back();
-      for (const auto &dependency : graph.nodes[next].dependencies) {
-        if (!found[dependency.node.index]) {
-          found[dependency.node.index] = true;
-          open.push_back(dependency.node.index);
-        }
-      }
+  static std::vector<std::uint32_t> predecessors(const Node &node) {
+    std::vector<std::uint32_t> before;
+    for (const auto &dependency : node.dependencies) {
+      before.push_back(dependency.node.index);
     }
-    return found;
+    return before;
   }
 
   /// What one graph launches at once, each against those before it.

@@ -1,5 +1,5 @@
-// The kernel of dynamic_parallel.cgraph that launches others. It needs nvcc, with relocatable device
-// code and cudadevrt, which cgc's own compiler does without:
+// The kernel of dynamic_parallel.cgraph that launches others. It needs nvcc, with relocatable
+// device code and cudadevrt, which cgc's own compiler does without:
 //
 //   nvcc -arch=sm_90 -rdc=true -dc parent.cu -o parent.o
 //   nvcc -arch=sm_90 -dlink -cubin parent.o -lcudadevrt -o parent.cubin

@@ -447,8 +447,8 @@ UpdateReport Transaction::commit() {
       take_back(plan);
       plan.executable.reset();
     }
-    state_.link();       // what was taken back may be another executable
     placements_.clear(); // which own memory
+    state_.link();       // what was taken back may be another executable
     throw;
   }
   UpdateReport report;
