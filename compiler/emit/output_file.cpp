@@ -1,5 +1,7 @@
 #include "emit/output_file.h"
 
+#include "emit/temporary_file.h"
+
 #include <llvm/Support/FileSystem.h>
 #include <llvm/Support/raw_ostream.h>
 
@@ -54,7 +56,7 @@ public:
     if (file.path.empty()) {
       return failure(file.path, std::make_error_code(std::errc::no_such_file_or_directory));
     }
-    auto temporary = llvm::sys::fs::TempFile::create(file.path + ".%%%%%%%%");
+    auto temporary = create_temporary_file(file.path + ".%%%%%%%%");
     if (!temporary) {
       return failure(file.path, llvm::errorToErrorCode(temporary.takeError()));
     }

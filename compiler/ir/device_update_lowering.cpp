@@ -131,8 +131,8 @@ std::string StatementLowering::change_grid(const ast::UpdateStatement &update,
     const DeviceValue value = lower_device_expr(update.values[axis], frame, code, context_);
     const std::string extent = code.variable();
     code.line("const long long " + extent + " = cg_expr::to<long long>(" + value.text + ");");
-    extents += (axis == 0 ? "static_cast<unsigned int>(" : ", static_cast<unsigned int>(") +
-               extent + ")";
+    extents +=
+        (axis == 0 ? "static_cast<unsigned int>(" : ", static_cast<unsigned int>(") + extent + ")";
     inside += (axis == 0 ? "" : " && ") + extent + " >= 0 && " + extent +
               " <= " + std::to_string(cgrt::format::max_grid[axis]);
     nothing += (axis == 0 ? "" : " || ") + extent + " == 0";

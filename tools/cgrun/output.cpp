@@ -5,6 +5,8 @@
 #include "scalar_text.h"
 #include "usage.h"
 
+#include "emit/temporary_file.h"
+
 #include <llvm/Support/raw_ostream.h>
 
 #include <filesystem>
@@ -38,7 +40,7 @@ OutputFile::OutputFile(const std::string &buffer, const std::string &path)
   if (fs::exists(status) && !fs::is_regular_file(status)) {
     throw refuse(fs::is_directory(status) ? "it is a folder" : "it is not a regular file");
   }
-  auto temporary = llvm::sys::fs::TempFile::create(target_ + ".%%%%%%%%.tmp");
+  auto temporary = cgc::create_temporary_file(target_ + ".%%%%%%%%.tmp");
   if (!temporary) {
     throw refuse(llvm::toString(temporary.takeError()));
   }
