@@ -171,39 +171,6 @@ Outcome unary(ExprOp op, const Value &a, ValueKind kind) {
   }
 }
 
-/// `value`, known to be exact or rounded as `type` holds it.
-Outcome cast(const Value &value, ScalarType type) {
-  switch (type) {
-  case ScalarType::Bool:
-    return {Value::of(value.truthy())};
-  case ScalarType::F64:
-    return {Value::of(value.as_double())};
-  case ScalarType::F32:
-    return {Value::of(static_cast<double>(
-        std::bit_cast<float>(static_cast<std::uint32_t>(to_scalar_bits(value, type).bits))))};
-  case ScalarType::F16:
-    return {Value::of(from_f16_bits(to_f16_bits(value.as_double())))};
-  case ScalarType::BF16:
-    return {Value::of(from_bf16_bits(to_bf16_bits(value.as_double())))};
-  default:
-    break;
-  }
-  Value integer = value;
-  if (value.is_float()) {
-    const double truncated = std::trunc(value.as_double());
-    // Both bounds are exact doubles; what lies between fits 128 bits. NaN fails the comparison.
-    if (!(truncated >= -0x1p63 && truncated < 0x1p64)) {
-      return fault(Fault::OutOfRange);
-    }
-    integer = truncated < 0 ? Value::of(static_cast<std::int64_t>(truncated))
-                            : Value::of(static_cast<std::uint64_t>(truncated));
-  }
-  if (to_scalar_bits(integer, type).fault != Fault::None) {
-    return fault(Fault::OutOfRange);
-  }
-  return checked(integer.as_wide(), kind_of(type));
-}
-
 Outcome select(const Expr &expr, const Outcome &condition, const Outcome &yes, const Outcome &no) {
   if (!condition.ok()) {
     return condition;
@@ -286,17 +253,6 @@ std::optional<ExprOp> parse_expr_op(std::string_view text) {
   return std::nullopt;
 }
 
-ValueKind kind_of(ScalarType type) {
-  switch (class_of(type)) {
-  case ScalarClass::Bool:
-    return ValueKind::Bool;
-  case ScalarClass::Float:
-    return ValueKind::Float;
-  default:
-    return type == ScalarType::U64 ? ValueKind::Uint : ValueKind::Int;
-  }
-}
-
 std::optional<ValueKind> result_kind(ExprOp op, ValueKind a, ValueKind b, ValueKind c) {
   const bool floats = a == ValueKind::Float || b == ValueKind::Float;
   switch (op) {
@@ -333,6 +289,38 @@ std::optional<ValueKind> result_kind(ExprOp op, ValueKind a, ValueKind b, ValueK
   default:
     return common(a, b);
   }
+}
+
+[[gnu::hot]] Outcome cast(const Value &value, ScalarType type) {
+  switch (type) {
+  case ScalarType::Bool:
+    return {Value::of(value.truthy())};
+  case ScalarType::F64:
+    return {Value::of(value.as_double())};
+  case ScalarType::F32:
+    return {Value::of(static_cast<double>(
+        std::bit_cast<float>(static_cast<std::uint32_t>(to_scalar_bits(value, type).bits))))};
+  case ScalarType::F16:
+    return {Value::of(from_f16_bits(to_f16_bits(value.as_double())))};
+  case ScalarType::BF16:
+    return {Value::of(from_bf16_bits(to_bf16_bits(value.as_double())))};
+  default:
+    break;
+  }
+  Value integer = value;
+  if (value.is_float()) {
+    const double truncated = std::trunc(value.as_double());
+    // Both bounds are exact doubles; what lies between fits 128 bits. NaN fails the comparison.
+    if (!(truncated >= -0x1p63 && truncated < 0x1p64)) {
+      return fault(Fault::OutOfRange);
+    }
+    integer = truncated < 0 ? Value::of(static_cast<std::int64_t>(truncated))
+                            : Value::of(static_cast<std::uint64_t>(truncated));
+  }
+  if (to_scalar_bits(integer, type).fault != Fault::None) {
+    return fault(Fault::OutOfRange);
+  }
+  return {Value::from_bits(kind_of(type), integer.bits())}; // no type holds a value of other bits
 }
 
 Outcome apply(const Expr &expr, const Outcome &a, const Outcome &b, const Outcome &c) {

@@ -3,6 +3,7 @@
 #pragma once
 
 #include "format/ids.h"
+#include "format/scalar_type.h"
 #include "format/value.h"
 
 #include <cstdint>
@@ -36,11 +37,23 @@ struct Expr {
 };
 
 /// How a value of scalar type `type` takes part in host arithmetic.
-ValueKind kind_of(ScalarType type);
+inline ValueKind kind_of(ScalarType type) {
+  switch (class_of(type)) {
+  case ScalarClass::Bool:
+    return ValueKind::Bool;
+  case ScalarClass::Float:
+    return ValueKind::Float;
+  default:
+    return type == ScalarType::U64 ? ValueKind::Uint : ValueKind::Int;
+  }
+}
 
 /// What `op` computes from operands of these kinds, or nothing where C has no such operation
 /// (`%`, `~`, shifts and bit operations on floats).
 std::optional<ValueKind> result_kind(ExprOp op, ValueKind a, ValueKind b, ValueKind c);
+
+/// As C converts; a fault where an integer type cannot hold the value.
+Outcome cast(const Value &value, ScalarType type);
 
 /// Applies `expr` to its operands' outcomes (those beyond its operand count are ignored).
 Outcome apply(const Expr &expr, const Outcome &a, const Outcome &b, const Outcome &c);

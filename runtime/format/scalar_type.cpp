@@ -1,7 +1,6 @@
 #include "format/scalar_type.h"
 
 #include <algorithm>
-#include <array>
 #include <bit>
 #include <cmath>
 #include <limits>
@@ -9,25 +8,6 @@
 namespace cgrt::format {
 
 namespace {
-
-struct TypeInfo {
-  std::string_view spelling;
-  std::uint32_t bytes;
-  ScalarClass type_class;
-};
-
-constexpr std::array<TypeInfo, scalar_type_count> types = {{
-#define CGRT_SCALAR_TYPE(name, text, size, type_class) {text, size, ScalarClass::type_class},
-#include "format/scalar_type.def"
-}};
-
-#define CGRT_SCALAR_TYPE(name, text, size, type_class)                                             \
-  static_assert(types[static_cast<std::size_t>(ScalarType::name)].spelling == (text));
-#include "format/scalar_type.def"
-
-const TypeInfo &info(ScalarType type) {
-  return types[static_cast<std::size_t>(type)];
-}
 
 /// Rounds to a binary format of 16 bits with this many exponent and fraction bits.
 std::uint16_t to_small_float(double value, int exponent_bits, int fraction_bits) {
@@ -75,41 +55,13 @@ double from_small_float(std::uint16_t bits, int exponent_bits, int fraction_bits
 
 } // namespace
 
-std::uint32_t size_of(ScalarType type) {
-  return info(type).bytes;
-}
-std::string_view spelling(ScalarType type) {
-  return info(type).spelling;
-}
-ScalarClass class_of(ScalarType type) {
-  return info(type).type_class;
-}
-
 std::optional<ScalarType> parse_scalar_type(std::string_view text) {
-  for (std::size_t i = 0; i < types.size(); ++i) {
-    if (types[i].spelling == text) {
+  for (std::size_t i = 0; i < scalar_types.size(); ++i) {
+    if (scalar_types[i].spelling == text) {
       return static_cast<ScalarType>(i);
     }
   }
   return std::nullopt;
-}
-
-std::int64_t least(ScalarType integer) {
-  if (class_of(integer) != ScalarClass::Signed) {
-    return 0;
-  }
-  return std::numeric_limits<std::int64_t>::min() >> (64 - 8 * size_of(integer));
-}
-
-std::uint64_t greatest(ScalarType integer) {
-  switch (class_of(integer)) {
-  case ScalarClass::Bool:
-    return 1;
-  case ScalarClass::Signed:
-    return std::numeric_limits<std::uint64_t>::max() >> (65 - 8 * size_of(integer));
-  default:
-    return std::numeric_limits<std::uint64_t>::max() >> (64 - 8 * size_of(integer));
-  }
 }
 
 std::uint16_t to_f16_bits(double value) {

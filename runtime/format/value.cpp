@@ -7,10 +7,6 @@
 
 namespace cgrt::format {
 
-Value Value::from_scalar(const Scalar &scalar) {
-  return std::visit([](auto value) { return Value::of(value); }, scalar);
-}
-
 __extension__ __int128 Value::as_wide() const {
   if (kind_ == ValueKind::Int) {
     return static_cast<std::int64_t>(bits_);
@@ -82,7 +78,7 @@ ScalarBits integer_bits(const Value &value, ScalarType type) {
 
 } // namespace
 
-ScalarBits to_scalar_bits(const Value &value, ScalarType type) {
+[[gnu::hot]] ScalarBits to_scalar_bits(const Value &value, ScalarType type) {
   switch (type) {
   case ScalarType::F64:
     return {std::bit_cast<std::uint64_t>(value.as_double()), Fault::None};

@@ -25,7 +25,9 @@ public:
   static Value of(std::uint64_t value) { return {ValueKind::Uint, value}; }
   static Value of(double value) { return {ValueKind::Float, std::bit_cast<std::uint64_t>(value)}; }
   static Value from_bits(ValueKind kind, std::uint64_t bits) { return {kind, bits}; }
-  static Value from_scalar(const Scalar &scalar);
+  static Value from_scalar(const Scalar &scalar) {
+    return std::visit([](auto value) { return Value::of(value); }, scalar);
+  }
 
   ValueKind kind() const { return kind_; }
   std::uint64_t bits() const { return bits_; }

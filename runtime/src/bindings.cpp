@@ -4,8 +4,6 @@
 
 namespace cgrt {
 
-thread_local int CallbackScope::depth = 0;
-
 format::KernelId find_external_kernel(const format::Program &program, const std::string &name,
                                       const std::string &what) {
   const auto found =

@@ -75,7 +75,7 @@ public:
   }
 
 private:
-  static thread_local int depth;
+  static inline constinit thread_local int depth = 0;
 };
 
 } // namespace cgrt

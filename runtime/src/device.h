@@ -154,6 +154,15 @@ public:
   virtual void wait() = 0;
 };
 
+/// Kernels of an executable whose arguments change again and again, and nothing else of them.
+class PreparedKernels {
+public:
+  virtual ~PreparedKernels() = default;
+  /// Later launches run with what stands in the arguments now. False: the device cannot, and some
+  /// may be changed.
+  virtual bool apply() noexcept = 0;
+};
+
 /// An instantiated graph. What is in flight when it is destroyed still runs to its end.
 class DeviceExecutable {
 public:
@@ -175,6 +184,9 @@ public:
   /// changed: at the one behind these the device cannot do it in an executable, which must then be
   /// made anew.
   virtual std::size_t update(std::span<const Update> updates) = 0;
+  /// The same for kernels that an update has changed and no kernel changes. Their arguments stay
+  /// where they are, and the executable, until the result is gone.
+  virtual std::unique_ptr<PreparedKernels> prepare(std::span<const Update> kernels) = 0;
   /// What a kernel is given to launch this in that way; it was instantiated for that, and no update
   /// runs at the same time as what may launch it.
   virtual std::uint64_t device_handle(format::LaunchKind kind) const = 0;

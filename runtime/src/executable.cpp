@@ -33,6 +33,9 @@ std::string_view spelling(UpdateKind kind) {
   return "rebuilt";
 }
 
+ExecutableState::ExecutableState() = default;
+ExecutableState::~ExecutableState() = default;
+
 Executable::Executable(std::shared_ptr<ExecutableState> state) : state_(std::move(state)) {}
 
 void Executable::launch(CUstream_st *stream, Order order) {

@@ -19,6 +19,11 @@ namespace cgrt {
 struct InstanceState;
 
 struct ExecutableState {
+  ExecutableState();
+  ~ExecutableState();
+  ExecutableState(const ExecutableState &) = delete;
+  ExecutableState &operator=(const ExecutableState &) = delete;
+
   /// A loop of the graph, and where its kernels say why it has ended.
   struct Loop {
     std::uint32_t *report;

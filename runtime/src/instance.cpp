@@ -120,6 +120,10 @@ void Instance::bind_event(const std::string &name, CUevent_st *event) {
 }
 
 UpdateReport Instance::update(const Changes &changes) {
+  if (changes.params.size() == 1 && changes.memory.empty()) {
+    const auto &[name, value] = *changes.params.begin();
+    return set(name, value);
+  }
   std::vector<BufferMemory> gone; // behind the lock
   const std::lock_guard lock = locked(state_);
   Transaction &transaction = state_->transaction();
@@ -138,14 +142,19 @@ UpdateReport Instance::set(const std::map<std::string, Scalar> &params) {
   return update({params, {}});
 }
 
-UpdateReport Instance::set(std::string_view param, const Scalar &value) {
+[[gnu::hot]] UpdateReport Instance::set(std::string_view param, const Scalar &value) {
   std::vector<BufferMemory> gone; // behind the lock
   const std::lock_guard lock = locked(state_);
-  Transaction &transaction = state_->transaction();
-  transaction.assign(param, value);
-  UpdateReport report = transaction.commit();
-  gone = state_->take_retired();
-  return report;
+  InstanceState &state = *state_;
+  std::optional<UpdateReport> report = state.shortcuts.set(state, param, value);
+  if (!report) {
+    Transaction &transaction = state.transaction();
+    transaction.assign(param, value);
+    report = transaction.commit();
+    state.shortcuts.learn(state, param);
+  }
+  gone = state.take_retired();
+  return std::move(*report);
 }
 
 UpdateReport Instance::bind(const std::string &buffer, const BoundMemory &memory) {

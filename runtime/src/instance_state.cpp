@@ -245,6 +245,7 @@ void InstanceState::install(Made made, ExecutableState &executable) {
   if (executable.executable != nullptr && is_changed_on_device(executable)) {
     order.wait(); // what is in flight may still launch or change the old one
   }
+  shortcuts.clear();
   executable.executable = std::move(made.executable);
   executable.built = std::move(made.built);
   executable.times = made.times;
@@ -271,7 +272,7 @@ std::vector<std::uint64_t> InstanceState::launched_by(const ExecutableState &exe
 
 /// Gives kernels the handles that were not there when they were added: graphs may launch each
 /// other, and themselves, and kernels may change nodes behind them.
-void InstanceState::link(ExecutableState &executable) const {
+void InstanceState::link(ExecutableState &executable) {
   std::vector<std::uint64_t> handles = launched_by(executable);
   if (handles == executable.built.launched && !executable.built.incomplete) {
     return;
@@ -285,6 +286,7 @@ void InstanceState::link(ExecutableState &executable) const {
     throw;
   }
   built.incomplete = false;
+  shortcuts.clear();
   executable.live_of.clear(); // whose params are not those any more
   executable.live_nodes.clear();
 }
@@ -446,6 +448,35 @@ InstanceState::function(const std::string &name, format::CallableKind kind,
                      contents().locate(found->place), *parameters_given);
   }
   return {static_cast<std::uint32_t>(found - callables.begin())};
+}
+
+void InstanceState::rebind(Bindings others,
+                           const std::function<bool(const format::Node &)> &is_user) {
+  std::swap(bindings, others); // the old ones stay until no executable uses them
+  std::vector<std::pair<std::shared_ptr<ExecutableState>, Made>> all;
+  try {
+    for (const auto &executable : alive()) {
+      bool uses = false;
+      format::for_each_node_in(contents(), executable->graph,
+                               [&](const format::Node &node) { uses = uses || is_user(node); });
+      if (uses && is_changed_on_device(*executable)) {
+        order.wait(); // before anything has changed
+      }
+      if (uses) {
+        Made anew = made(*executable);
+        all.emplace_back(executable, std::move(anew));
+      }
+    }
+  } catch (...) {
+    std::swap(bindings, others);
+    throw;
+  }
+  for (auto &[executable, anew] : all) {
+    install(std::move(anew), *executable);
+  }
+  if (!all.empty()) {
+    link();
+  }
 }
 
 void InstanceState::rebind(format::CallableId function, Bindings::Function bound) {

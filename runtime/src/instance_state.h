@@ -9,9 +9,11 @@
 #include "graph_builder.h"
 #include "launch_order.h"
 #include "parameters.h"
+#include "shortcuts.h"
 
 #include <cgrt/cgrt.h>
 
+#include <functional>
 #include <map>
 #include <memory>
 #include <mutex>
@@ -97,7 +99,7 @@ struct InstanceState {
 
   /// Takes other bindings and makes the executables anew that have a node for which `is_user(node)`
   /// holds. Where that fails, everything stays as it was.
-  template <typename IsUser> void rebind(Bindings others, const IsUser &is_user);
+  void rebind(Bindings others, const std::function<bool(const format::Node &)> &is_user);
   void rebind(format::CallableId function, Bindings::Function bound);
   void rebind(format::KernelId kernel, Bindings::Kernel bound);
   bool has_captured(const std::string &name) const;
@@ -122,6 +124,7 @@ struct InstanceState {
   /// Memory that launches in flight may use, but no later ones.
   std::vector<BufferMemory> retired;
   std::mutex mutex; ///< held by every call
+  Shortcuts shortcuts;
 
   /// What no launch uses any more. Owners of the caller's end with it, so that it is destroyed when
   /// the mutex is free again.
@@ -141,7 +144,7 @@ private:
   }
   void add_requests(format::GraphId graph, ExecutableState &to) const;
   std::vector<std::uint64_t> launched_by(const ExecutableState &executable) const;
-  void link(ExecutableState &executable) const;
+  void link(ExecutableState &executable);
   void give_handles(const ExecutableState &executable) const;
   void require_function(format::CallableId id, const format::Node &node) const;
   void require_event(format::EventId id, const format::Node &node) const;
@@ -149,34 +152,6 @@ private:
   std::unique_ptr<Dependents> dependents_;   ///< made for the first update
   std::unique_ptr<Transaction> transaction_; ///< likewise
 };
-
-template <typename IsUser> void InstanceState::rebind(Bindings others, const IsUser &is_user) {
-  std::swap(bindings, others); // the old ones stay until no executable uses them
-  std::vector<std::pair<std::shared_ptr<ExecutableState>, Made>> all;
-  try {
-    for (const auto &executable : alive()) {
-      bool uses = false;
-      format::for_each_node_in(contents(), executable->graph,
-                               [&](const format::Node &node) { uses = uses || is_user(node); });
-      if (uses && is_changed_on_device(*executable)) {
-        order.wait(); // before anything has changed
-      }
-      if (uses) {
-        Made anew = made(*executable);
-        all.emplace_back(executable, std::move(anew));
-      }
-    }
-  } catch (...) {
-    std::swap(bindings, others);
-    throw;
-  }
-  for (auto &[executable, anew] : all) {
-    install(std::move(anew), *executable);
-  }
-  if (!all.empty()) {
-    link();
-  }
-}
 
 /// Error{Usage} where a C++ function's parameters are not those of the declaration.
 void check_parameters(const std::string &who, const std::vector<format::KernelParam> &params,

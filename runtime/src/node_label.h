@@ -5,7 +5,6 @@
 
 #include <memory>
 #include <string>
-#include <utility>
 
 namespace cgrt {
 
@@ -16,21 +15,14 @@ public:
   /// Nobody.
   NodeLabel() = default;
   /// Something else than a node, in its own words.
-  NodeLabel(std::string text, SourceLocation where)
-      : words_(std::make_shared<const Words>(Words{std::move(text), std::move(where)})) {}
+  NodeLabel(std::string text, SourceLocation where);
   NodeLabel(const format::Program &program, const format::Node &node)
       : program_(&program), node_(&node) {}
 
   bool is_nobody() const { return node_ == nullptr && !words_; }
   /// "kernel saxpy"; empty for nobody.
-  std::string text() const {
-    return node_ != nullptr ? format::describe(*program_, *node_) : words_ ? words_->text : "";
-  }
-  SourceLocation where() const {
-    return node_ != nullptr ? program_->locate(node_->place)
-           : words_         ? words_->where
-                            : SourceLocation{};
-  }
+  std::string text() const;
+  SourceLocation where() const;
 
 private:
   struct Words {

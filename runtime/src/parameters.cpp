@@ -32,24 +32,31 @@ const format::Param &find(const format::Program &program, std::string_view name)
                   (known.empty() ? "; the program has none" : "; the program has " + known));
 }
 
+std::optional<Parameters::Converted> convert(ScalarType type, const Value &value) {
+  const format::ScalarBits bits = format::to_scalar_bits(value, type);
+  if ((value.is_float() && !format::is_float(type)) || bits.fault != format::Fault::None) {
+    return std::nullopt;
+  }
+  return Parameters::Converted{format::is_float(type)
+                                   ? format::cast(value, type).value
+                                   : Value::from_bits(format::kind_of(type), value.bits()),
+                               bits.bits};
+}
+
 /// `value` as the parameter's type computes with it.
 Value converted(const format::Program &program, const format::Param &param, const Value &value) {
-  if (value.is_float() && !format::is_float(param.type)) {
+  if (const auto result = convert(param.type, value)) {
+    return result->value;
+  }
+  if (value.is_float()) {
     throw Error(ErrorCode::Usage, typed_name(param) + " takes an integer, not " + value.text(),
                 program.locate(param.place));
   }
-  if (format::to_scalar_bits(value, param.type).fault != format::Fault::None) {
-    throw Error(ErrorCode::Usage,
-                typed_name(param) + " cannot be " + value.text() + ": the type holds " +
-                    std::to_string(format::least(param.type)) + " to " +
-                    std::to_string(format::greatest(param.type)),
-                program.locate(param.place));
-  }
-  format::Expr cast;
-  cast.op = format::ExprOp::Cast;
-  cast.type = param.type;
-  cast.kind = format::kind_of(param.type);
-  return format::apply(cast, Outcome{value}, {}, {}).value;
+  throw Error(ErrorCode::Usage,
+              typed_name(param) + " cannot be " + value.text() + ": the type holds " +
+                  std::to_string(format::least(param.type)) + " to " +
+                  std::to_string(format::greatest(param.type)),
+              program.locate(param.place));
 }
 
 std::vector<Value> values_of(const format::Program &program,
@@ -105,6 +112,11 @@ Parameters::Parameters(const format::Program &program, const std::map<std::strin
   for (const format::Check &check : program.checks) {
     run_check(check);
   }
+}
+
+[[gnu::hot]] std::optional<Parameters::Converted> Parameters::convert(ScalarType type,
+                                                                      const Scalar &value) {
+  return cgrt::convert(type, Value::from_scalar(value));
 }
 
 Parameters::Assignment Parameters::assignment(std::string_view name, const Scalar &value) const {

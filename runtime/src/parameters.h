@@ -5,7 +5,9 @@
 #include "format/program.h"
 #include "node_label.h"
 
+#include <cstdint>
 #include <map>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -38,6 +40,14 @@ public:
   };
   Assignment assignment(std::string_view name, const Scalar &value) const;
 
+  /// What a param of a type computes with, and its bits as that type.
+  struct Converted {
+    format::Value value;
+    std::uint64_t bits;
+  };
+  /// None where assignment() refuses the value.
+  static std::optional<Converted> convert(ScalarType type, const Scalar &value);
+
   /// What assign() has changed, with what it was before.
   struct Changes {
     std::vector<std::pair<format::ExprId, format::Outcome>> outcomes; ///< operands before users
@@ -53,6 +63,12 @@ public:
   /// empty. Error{InvalidValue}: a check does not hold; then nothing has changed.
   void assign(const Dependents &dependents, std::span<const Assignment> assignments,
               Changes &changes);
+  /// The same for a param that only one expression reads, itself, and no check. `value` is
+  /// converted.
+  void put(format::ParamId param, format::ExprId reader, const format::Value &value) {
+    values_[param.index] = value;
+    outcomes_[reader.index] = {value};
+  }
   /// Takes back what assign() has changed, or brings it back.
   void exchange(Changes &changes);
 

@@ -315,6 +315,7 @@ void Transaction::exchange(Plan &plan, bool forward) {
   for (Whole &whole : plan.wholes) {
     std::swap(whole.node->params, whole.params);
     std::swap(whole.node->enabled, whole.enabled);
+    state_.shortcuts.clear();
   }
   if (!forward) {
     patches();
@@ -424,8 +425,25 @@ void Transaction::wait_for_device() {
   }
 }
 
+/// Memory bound to one buffer, and nothing else.
+bool Transaction::is_lone_move() const {
+  return assignments_.empty() && placements_.size() == 1;
+}
+
+/// With the new memory in place.
+std::optional<UpdateReport> Transaction::take_shortcut() {
+  if (!is_lone_move()) {
+    return std::nullopt;
+  }
+  const Placement &old = placements_.front();
+  const PlacedBuffer &now = state_.placed[old.buffer.index];
+  return state_.shortcuts.move(old.buffer, reinterpret_cast<std::uintptr_t>(now.data) -
+                                               reinterpret_cast<std::uintptr_t>(old.placed.data));
+}
+
 UpdateReport Transaction::commit() {
   plan_count_ = 0;
+  std::optional<UpdateReport> report;
   state_.parameters.assign(state_.dependents(), assignments_, changes_);
   bool exchanged = false;
   try {
@@ -433,10 +451,13 @@ UpdateReport Transaction::commit() {
     check_memory();
     exchange_memory();
     exchanged = true;
-    make_plans();
-    wait_for_device();
-    for (Plan &plan : plans()) {
-      apply(plan);
+    report = take_shortcut();
+    if (!report) {
+      make_plans();
+      wait_for_device();
+      for (Plan &plan : plans()) {
+        apply(plan);
+      }
     }
   } catch (...) {
     if (exchanged) {
@@ -451,10 +472,15 @@ UpdateReport Transaction::commit() {
     state_.link();       // what was taken back may be another executable
     throw;
   }
-  UpdateReport report;
-  for (Plan &plan : plans()) {
-    finish(plan, report);
-    plan.executable.reset(); // whose end is its users' affair
+  if (!report) {
+    report.emplace();
+    for (Plan &plan : plans()) {
+      finish(plan, *report);
+      plan.executable.reset(); // whose end is its users' affair
+    }
+    if (is_lone_move()) {
+      state_.shortcuts.learn(state_, placements_.front().buffer);
+    }
   }
   for (Placement &old : placements_) {
     if (old.memory.own != nullptr || old.memory.owner != nullptr) {
@@ -462,10 +488,10 @@ UpdateReport Transaction::commit() {
     }
   }
   placements_.clear();
-  if (report.rebuilt != 0) {
+  if (report->rebuilt != 0) {
     state_.link();
   }
-  return report;
+  return std::move(*report);
 }
 
 } // namespace cgrt

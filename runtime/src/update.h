@@ -84,10 +84,12 @@ private:
   void resolve_again(Plan &plan);
   void make_live(ExecutableState &executable, std::uint32_t index);
   std::span<Plan> plans() { return {plans_.data(), plan_count_}; }
+  bool is_lone_move() const;
+  std::optional<UpdateReport> take_shortcut();
   void make_plans();
   void wait_for_device();
   std::span<const DeviceExecutable::Update> updates_of(const Plan &plan);
-  static void exchange(Plan &plan, bool forward);
+  void exchange(Plan &plan, bool forward);
   void apply(Plan &plan);
   void take_back(Plan &plan);
   void finish(Plan &plan, UpdateReport &report);

@@ -31,6 +31,12 @@ public:
     return program_.exprs.parameter(id, cgrt::ScalarType::I64);
   }
 
+  /// `left` must be at most `right`.
+  void check(cgrt::format::ExprId left, cgrt::format::ExprId right, const std::string &message) {
+    program_.checks.push_back(
+        {left, cgrt::format::Check::Relation::LessEqual, right, "range", message, {}});
+  }
+
   /// A buffer that the caller fills and reads; returns its index.
   std::uint32_t buffer(const std::string &name, const std::vector<std::int64_t> &extents,
                        cgrt::ScalarType type = cgrt::ScalarType::U32,

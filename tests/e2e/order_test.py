@@ -324,16 +324,19 @@ class OrderTest(harness.ToolTest):
           }
           graph main { @timing event begun, done; record begun; slow(work, x); record done; }
           """))  # fmt: skip
-        times = []
+        shortest = []
         for work in (100_000, 10_000_000):
-            report = self.cgrun_json(source, "--set", f"work={work}", "--repeat", 3)
-            took = report["events"]["done"] - report["events"]["begun"]
-            self.assertGreater(took, 0)
-            self.assertLessEqual(took, report["times_us"]["total"] / 1000 * 1.5)
-            times.append((took, report["times_us"]["total"] / 1000))
-        # Of a slow kernel's launch nearly all is between the events.
-        self.assertGreater(times[1][0], 0.5 * times[1][1])
-        self.assertGreater(times[1][0], 10 * times[0][0])
+            times = []
+            for _ in range(3):  # on a busy machine each may be interrupted
+                report = self.cgrun_json(source, "--set", f"work={work}")
+                took = report["events"]["done"] - report["events"]["begun"]
+                total = report["times_us"]["total"] / 1000
+                self.assertGreater(took, 0)
+                self.assertLessEqual(took, total)  # which it is a part of
+                self.assertGreater(took, 0.1 * total if work > 1_000_000 else 0)
+                times.append(took)
+            shortest.append(min(times))
+        self.assertGreater(shortest[1], 10 * shortest[0])
 
     def test_each_graph_has_timing_events_of_its_own(self):
         source = self.bundle(self.write("p.cgraph", """

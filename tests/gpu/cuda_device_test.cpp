@@ -1,5 +1,6 @@
 // What only the CUDA device does; what both devices do is in tests/conformance.
 #include "device.h"
+#include "driver_function.h"
 #include "ptx_program.h"
 
 #include <cuda.h>
@@ -25,6 +26,7 @@ using cgrt::LoadedCode;
 using cgrt::Memory;
 using cgrt::MemorySpace;
 using cgrt::NodeLabel;
+using cgrt::testing::current_context;
 using cgrt::testing::function_of;
 using cgrt::testing::ptx_image;
 using cgrt::testing::ptx_kernels;
@@ -111,18 +113,6 @@ TEST_F(CudaDevice, ThereIsNoneBeyondTheLast) {
           << error.what();
     }
   }
-}
-
-/// The context that the driver has for this thread.
-CUcontext current_context() {
-  void *function = nullptr;
-  cudaDriverEntryPointQueryResult status = cudaDriverEntryPointSymbolNotFound;
-  EXPECT_EQ(cudaGetDriverEntryPointByVersion("cuCtxGetCurrent", &function, 12000, cudaEnableDefault,
-                                             &status),
-            cudaSuccess);
-  CUcontext context = nullptr;
-  EXPECT_EQ(reinterpret_cast<decltype(&cuCtxGetCurrent)>(function)(&context), CUDA_SUCCESS);
-  return context;
 }
 
 TEST_F(CudaDevice, TheCallersContextStaysWhatItWas) {

@@ -3,6 +3,7 @@
 
 #include "conformance/external_program.h"
 #include "conformance/message_of.h"
+#include "driver_function.h"
 #include "ptx_program.h"
 
 #ifdef CGRAPH_HAVE_NVCC
@@ -19,6 +20,7 @@ namespace {
 
 using cgrt::ScalarType;
 using cgrt::format::KernelWork;
+using cgrt::testing::driver_function;
 using conformance::HandMade;
 using conformance::launch_params;
 using conformance::message_of;
@@ -79,15 +81,6 @@ public:
 private:
   cudaLibrary_t library_ = nullptr;
 };
-
-template <typename Function> Function driver_function(const char *name) {
-  void *found = nullptr;
-  cudaDriverEntryPointQueryResult status = cudaDriverEntryPointSymbolNotFound;
-  EXPECT_EQ(cudaGetDriverEntryPointByVersion(name, &found, 12000, cudaEnableDefault, &status),
-            cudaSuccess);
-  EXPECT_EQ(status, cudaDriverEntryPointSuccess) << name;
-  return reinterpret_cast<Function>(found);
-}
 
 class CudaExternalTest : public testing::Test {
 protected:

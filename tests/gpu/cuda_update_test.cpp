@@ -2,6 +2,7 @@
 #include <cgrt/cgrt.h>
 
 #include "conformance/text_program.h"
+#include "driver_function.h"
 
 #include <cuda_runtime_api.h>
 #include <gtest/gtest.h>
@@ -9,11 +10,14 @@
 #include <cstring>
 #include <fstream>
 #include <string>
+#include <thread>
 #include <vector>
 
 namespace {
 
 using cgrt::ErrorCode;
+using cgrt::testing::current_context;
+using cgrt::testing::driver_function;
 using conformance::compile_text;
 
 class CudaUpdateTest : public testing::Test {
@@ -234,6 +238,43 @@ TEST_F(CudaUpdateTest, TheCallersStateStays) {
   EXPECT_EQ(after, before);
 }
 
+/// The later changes go another way than the first two: with no context current.
+TEST_F(CudaUpdateTest, AThreadOfAnotherContextChangesParams) {
+  cgrt::Instance instance(compile(R"(
+    param v: i32 = 1;
+    device inout x: i32[1];
+    kernel put(v: i32, x: inout i32[1]) grid(1) block(1) cuda { x[0] = v; }
+    graph main { put(v, x); })"),
+                          cgrt::Device::cuda());
+  write_zeros(instance, "x");
+  cgrt::Executable graph = instance.executable();
+  const auto changes_are_seen = [&](int from) {
+    for (int v = from; v < from + 5; ++v) {
+      const CUcontext before = current_context();
+      EXPECT_EQ(instance.set("v", v).kind, cgrt::UpdateKind::InPlace);
+      EXPECT_EQ(current_context(), before);
+      graph.launch();
+      graph.wait();
+      EXPECT_EQ(first_of(instance, "x"), v);
+    }
+  };
+  changes_are_seen(10);
+  std::thread([&] {
+    EXPECT_EQ(current_context(), nullptr);
+    changes_are_seen(20);
+  }).join();
+  void *found = nullptr;
+  cudaDriverEntryPointQueryResult status = cudaDriverEntryPointSymbolNotFound;
+  ASSERT_EQ(
+      cudaGetDriverEntryPointByVersion("cuCtxCreate", &found, 13000, cudaEnableDefault, &status),
+      cudaSuccess);
+  CUcontext another = nullptr;
+  ASSERT_EQ(reinterpret_cast<decltype(&cuCtxCreate)>(found)(&another, nullptr, 0, 0), CUDA_SUCCESS);
+  changes_are_seen(30);
+  EXPECT_EQ(current_context(), another);
+  EXPECT_EQ(driver_function<decltype(&cuCtxDestroy)>("cuCtxDestroy")(another), CUDA_SUCCESS);
+}
+
 TEST_F(CudaUpdateTest, ASecondGpuWorksBesideTheFirst) {
   if (cgrt::cuda_device_count() < 2) {
     GTEST_SKIP() << "there is one GPU";
@@ -271,11 +312,15 @@ TEST_F(CudaUpdateDeathTest, ALostGpuSaysSoFromThenOn) {
   GTEST_FLAG_SET(death_test_style, "threadsafe");
   const auto lose = [this] {
     cgrt::Instance instance(compile(R"(
+      param v: i32 = 0;
       device inout x: i32[1];
-      kernel wild(x: inout i32[1]) grid(1) block(1) cuda { *(volatile int *)8 = x[0]; }
-      graph main { wild(x); })"),
+      kernel wild(v: i32, x: inout i32[1]) grid(1) block(1) cuda { *(volatile int *)8 = x[0] + v; }
+      graph main { wild(v, x); })"),
                             cgrt::Device::cuda());
     cgrt::Executable graph = instance.executable();
+    for (int v = 1; v < 5; ++v) {
+      instance.set("v", v);
+    }
     graph.launch();
     int lost = 0;
     const auto attempt = [&lost](const auto &call) {
@@ -291,13 +336,15 @@ TEST_F(CudaUpdateDeathTest, ALostGpuSaysSoFromThenOn) {
     };
     attempt([&] { graph.wait(); }); // tells what happened
     attempt([&] { graph.launch(); });
+    attempt([&] { instance.set("v", 5); });
+    lost += std::get<std::int64_t>(instance.param("v")) == 4 ? 10 : 0;
     attempt([&] { static_cast<void>(instance.read("x")); });
     attempt([&] { static_cast<void>(instance.executable()); });
     attempt([&] { instance.bind("x", std::span<std::int32_t>()); });
     std::fprintf(stderr, "%d say so\n", lost);
     std::exit(0);
   };
-  EXPECT_EXIT(lose(), testing::ExitedWithCode(0), "[34] say so");
+  EXPECT_EXIT(lose(), testing::ExitedWithCode(0), "1[45] say so");
 }
 
 } // namespace

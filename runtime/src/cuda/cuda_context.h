@@ -27,6 +27,8 @@ public:
   PrimaryContext(const PrimaryContext &) = delete;
   PrimaryContext &operator=(const PrimaryContext &) = delete;
 
+  CUcontext handle() const { return context_; }
+
 private:
   friend class Current;
 
@@ -76,6 +78,7 @@ public:
     return Current(primary_);
   }
   [[nodiscard]] Current make_current(std::nothrow_t tag) const noexcept { return {primary_, tag}; }
+  CUcontext handle() const { return primary_.handle(); }
   cudaStream_t stream() const { return stream_; }
   /// For stream capture; stays, since libraries keep memory for each stream they have seen.
   cudaStream_t capture_stream() const { return capture_stream_; }
@@ -98,7 +101,8 @@ public:
       fail(as_runtime_error(result), "cuGraphLaunch");
     }
   }
-  /// New params of a kernel node; this context is current. The driver's call for the same reason.
+  /// New params of a kernel node; this context is current or in them. The driver's call for the
+  /// same reason.
   cudaError_t set_params(cudaGraphExec_t executable, cudaGraphNode_t node,
                          const CUDA_KERNEL_NODE_PARAMS &params) const {
     return as_runtime_error(set_kernel_params_(executable, node, &params));

@@ -2,7 +2,7 @@
 
 #include "cuda/cuda_code.h"
 #include "cuda/cuda_event.h"
-#include "cuda/cuda_queue.h"
+#include "cuda/cuda_executable.h"
 
 #include <algorithm>
 #include <array>
@@ -463,125 +463,6 @@ std::unique_ptr<DeviceExecutable> CudaGraph::instantiate(bool for_device) {
   disable_nodes(executable, {});
   owner->upload(); // so that the first launch costs no more than the others
   return owner;
-}
-
-void CudaExecutable::upload() const {
-  check(cudaGraphUpload(executable_, context_->stream()), "cudaGraphUpload");
-  context_->finish(context_->stream());
-}
-
-CudaExecutable::~CudaExecutable() {
-  const Current current = context_->make_current(std::nothrow);
-  if (in_flight_ && (!calls_.empty() || for_device_ || has_updatables_)) {
-    // Destroying it in flight is safe for CUDA, but it still makes these calls, and kernels launch
-    // it or change its nodes.
-    check_in_destructor(cudaStreamSynchronize(last_));
-  }
-  check_in_destructor(cudaGraphExecDestroy(executable_));
-}
-
-void CudaExecutable::launch(DeviceQueue *queue) {
-  const Current current = context_->make_current();
-  last_ = queue == nullptr ? context_->stream() : static_cast<CudaQueue *>(queue)->stream();
-  context_->launch(executable_, last_);
-  in_flight_ = true;
-}
-
-std::uint32_t CudaExecutable::place(const DeviceGraph &entry, const DeviceGraph &graph,
-                                    std::uint32_t node) {
-  const Current current = context_->make_current();
-  auto &owner = const_cast<CudaGraph &>(static_cast<const CudaGraph &>(graph));
-  const auto [number, added] =
-      numbers_.try_emplace({&owner, node}, static_cast<std::uint32_t>(places_.size()));
-  if (!added) {
-    return number->second;
-  }
-  places_.push_back({&owner, node, owner.is_enabled(node),
-                     static_cast<const CudaGraph &>(entry).places_of(owner, node)});
-  return number->second;
-}
-
-std::size_t CudaExecutable::update(std::span<const Update> updates) {
-  const Current current = context_->make_current();
-  for (std::size_t i = 0; i < updates.size(); ++i) {
-    if (!update(places_[updates[i].place], *updates[i].params, updates[i].enabled)) {
-      return i;
-    }
-  }
-  const bool has_changed = std::any_of(updates.begin(), updates.end(), [](const Update &update) {
-    const auto *kernel = std::get_if<KernelParams>(update.params);
-    return kernel != nullptr && kernel->updatable;
-  });
-  if (for_device_ || has_changed) {
-    upload(); // else a launch from the device would still run with the old params
-  }
-  return updates.size();
-}
-
-namespace {
-
-bool has_geometry(const CUDA_KERNEL_NODE_PARAMS &last, const KernelParams &params) {
-  return last.gridDimX == params.grid.x && last.gridDimY == params.grid.y &&
-         last.gridDimZ == params.grid.z && last.blockDimX == params.block.x &&
-         last.blockDimY == params.block.y && last.blockDimZ == params.block.z &&
-         last.sharedMemBytes == params.shared_bytes;
-}
-
-} // namespace
-
-// Where only arguments change, nothing is asked of the kernel again.
-cudaError_t CudaExecutable::update(Place &place, const KernelParams &params) {
-  if (!place.kernel || !has_geometry(*place.kernel, params)) {
-    place.kernel = place.graph->update_params(place.node, params);
-  }
-  constexpr std::size_t most = 32; // of more, another place is found
-  std::array<void *, most> few;    // NOLINT(cppcoreguidelines-pro-type-member-init): written below
-  if (params.arguments.size() <= most) {
-    std::transform(params.arguments.begin(), params.arguments.end(), few.begin(),
-                   [](const std::uint64_t &argument) {
-                     return const_cast<std::uint64_t *>(&argument); // CUDA only reads
-                   });
-    place.kernel->kernelParams = few.data();
-  } else {
-    place.kernel->kernelParams = place.graph->kernel_arguments(params);
-  }
-  cudaError_t result = cudaSuccess;
-  for (std::size_t i = 0; i < place.nodes.size() && result == cudaSuccess; ++i) {
-    result = context_->set_params(executable_, place.nodes[i], *place.kernel);
-  }
-  return result;
-}
-
-bool CudaExecutable::update(Place &place, const NodeParams &params, bool enabled) {
-  cudaError_t result = cudaSuccess;
-  bool sets_enabled = enabled != place.enabled;
-  if (const auto *kernel = std::get_if<KernelParams>(&params)) {
-    result = update(place, *kernel);
-    sets_enabled = sets_enabled || kernel->updatable; // a kernel may have changed that
-  } else if (std::holds_alternative<CallbackParams>(params) ||
-             std::holds_alternative<CapturedParams>(params)) {
-    return false; // other arguments are another call
-  } else {
-    cudaGraphNodeParams node_params = place.graph->update_params(place.node, params);
-    for (std::size_t i = 0; i < place.nodes.size() && result == cudaSuccess; ++i) {
-      result = cudaGraphExecNodeSetParams(executable_, place.nodes[i], &node_params);
-    }
-  }
-  for (std::size_t i = 0; sets_enabled && i < place.nodes.size() && result == cudaSuccess; ++i) {
-    result = cudaGraphNodeSetEnabled(executable_, place.nodes[i], enabled ? 1 : 0);
-  }
-  if (result != cudaSuccess) {
-    static_cast<void>(cudaGetLastError()); // it is made anew
-    return false;
-  }
-  place.enabled = enabled;
-  return true;
-}
-
-void CudaExecutable::wait() {
-  const Current current = context_->make_current();
-  in_flight_ = false;
-  context_->finish(context_->stream());
 }
 
 } // namespace cgrt::cuda

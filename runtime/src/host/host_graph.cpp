@@ -272,6 +272,42 @@ std::size_t HostExecutable::update(std::span<const Update> updates) {
   return updates.size();
 }
 
+namespace {
+
+class HostPreparedKernels : public PreparedKernels {
+public:
+  void add(const KernelParams &params, const std::vector<HostNode *> &nodes) {
+    for (HostNode *node : nodes) {
+      calls_.push_back({&std::get<KernelParams>(node->params), &params});
+    }
+  }
+
+  bool apply() noexcept override {
+    for (const Call &call : calls_) {
+      std::copy(call.from->arguments.begin(), call.from->arguments.end(),
+                call.to->arguments.begin());
+    }
+    return true;
+  }
+
+private:
+  struct Call {
+    KernelParams *to;
+    const KernelParams *from;
+  };
+  std::vector<Call> calls_;
+};
+
+} // namespace
+
+std::unique_ptr<PreparedKernels> HostExecutable::prepare(std::span<const Update> kernels) {
+  auto prepared = std::make_unique<HostPreparedKernels>();
+  for (const Update &update : kernels) {
+    prepared->add(std::get<KernelParams>(*update.params), places_[update.place]);
+  }
+  return prepared;
+}
+
 void HostExecutable::report() {
   if (error_) {
     std::rethrow_exception(std::exchange(error_, nullptr));

@@ -112,6 +112,7 @@ public:
   std::uint32_t place(const DeviceGraph &entry, const DeviceGraph &graph,
                       std::uint32_t node) override;
   std::size_t update(std::span<const Update> updates) override;
+  std::unique_ptr<PreparedKernels> prepare(std::span<const Update> kernels) override;
   /// The address, with the kind in its lowest bits.
   std::uint64_t device_handle(format::LaunchKind kind) const override {
     return for_device_ ? reinterpret_cast<std::uintptr_t>(this) + static_cast<std::uint64_t>(kind)
