@@ -56,6 +56,12 @@ void LoweringContext::require_fits(cgrt::format::ExprId value, cgrt::ScalarType 
       scalar_class == cgrt::format::ScalarClass::Bool) {
     return;
   }
+  const cgrt::format::Expr &expr = program.exprs[value];
+  if (expr.op == cgrt::format::ExprOp::Param && !cgrt::format::is_float(expr.type) &&
+      cgrt::format::least(expr.type) >= cgrt::format::least(type) &&
+      cgrt::format::greatest(expr.type) <= cgrt::format::greatest(type)) {
+    return; // as every value of the param does
+  }
   const std::string name(cgrt::format::spelling(type));
   const ExprId least = integer(cgrt::format::least(type));
   const ExprId greatest =

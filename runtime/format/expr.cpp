@@ -456,6 +456,10 @@ ExprId ExprTable::select(ExprId condition, ExprId then_value, ExprId else_value)
 }
 
 ExprId ExprTable::cast(ScalarType type, ExprId a) {
+  const Expr &operand = (*this)[a];
+  if ((operand.op == ExprOp::Param || operand.op == ExprOp::Cast) && operand.type == type) {
+    return a; // its value is of that type already
+  }
   Expr expr;
   expr.op = ExprOp::Cast;
   expr.kind = kind_of(type);

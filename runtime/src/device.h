@@ -184,8 +184,8 @@ public:
   /// changed: at the one behind these the device cannot do it in an executable, which must then be
   /// made anew.
   virtual std::size_t update(std::span<const Update> updates) = 0;
-  /// The same for kernels that an update has changed and no kernel changes. Their arguments stay
-  /// where they are, and the executable, until the result is gone.
+  /// The same for kernels that no kernel changes. What comes back is used only while the executable
+  /// lives and the arguments stand where they do now; to destroy it touches neither.
   virtual std::unique_ptr<PreparedKernels> prepare(std::span<const Update> kernels) = 0;
   /// What a kernel is given to launch this in that way; it was instantiated for that, and no update
   /// runs at the same time as what may launch it.

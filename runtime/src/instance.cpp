@@ -124,6 +124,10 @@ UpdateReport Instance::update(const Changes &changes) {
     const auto &[name, value] = *changes.params.begin();
     return set(name, value);
   }
+  if (changes.params.empty() && changes.memory.size() == 1) {
+    const auto &[name, memory] = *changes.memory.begin();
+    return bind(name, memory);
+  }
   std::vector<BufferMemory> gone; // behind the lock
   const std::lock_guard lock = locked(state_);
   Transaction &transaction = state_->transaction();
@@ -151,7 +155,7 @@ UpdateReport Instance::set(const std::map<std::string, Scalar> &params) {
     Transaction &transaction = state.transaction();
     transaction.assign(param, value);
     report = transaction.commit();
-    state.shortcuts.learn(state, param);
+    state.shortcuts.note(state, param, *report);
   }
   gone = state.take_retired();
   return std::move(*report);
@@ -163,6 +167,8 @@ UpdateReport Instance::bind(const std::string &buffer, const BoundMemory &memory
   Transaction &transaction = state_->transaction();
   transaction.bind(buffer, memory);
   UpdateReport report = transaction.commit();
+  const format::BufferId id{static_cast<std::uint32_t>(state_->find(buffer))};
+  state_->shortcuts.note(*state_, id, report);
   gone = state_->take_retired();
   return report;
 }

@@ -277,6 +277,7 @@ void InstanceState::link(ExecutableState &executable) {
   if (handles == executable.built.launched && !executable.built.incomplete) {
     return;
   }
+  shortcuts.clear();
   BuiltGraphs &built = executable.built;
   std::swap(built.launched, handles);
   try {
@@ -286,7 +287,6 @@ void InstanceState::link(ExecutableState &executable) {
     throw;
   }
   built.incomplete = false;
-  shortcuts.clear();
   executable.live_of.clear(); // whose params are not those any more
   executable.live_nodes.clear();
 }

@@ -123,8 +123,8 @@ struct InstanceState {
   LaunchOrder order;
   /// Memory that launches in flight may use, but no later ones.
   std::vector<BufferMemory> retired;
-  std::mutex mutex; ///< held by every call
-  Shortcuts shortcuts;
+  std::mutex mutex;    ///< held by every call
+  Shortcuts shortcuts; ///< with places in LiveNodes: who moves these, clears it
 
   /// What no launch uses any more. Owners of the caller's end with it, so that it is destroyed when
   /// the mutex is free again.

@@ -9,7 +9,7 @@ namespace cgrt {
 
 namespace {
 
-/// Names are short, and memcmp is in the C library, far away.
+/// Without memcmp: names are short, and after a launch each call into the C library is a miss.
 bool equal(std::string_view a, std::string_view b) {
   if (a.size() != b.size()) {
     return false;
@@ -22,7 +22,8 @@ bool equal(std::string_view a, std::string_view b) {
   return true;
 }
 
-/// What an argument becomes, if it can.
+// What an argument becomes; false where it cannot.
+
 struct SetTo {
   ScalarType type;
   Parameters::Converted value;
@@ -44,35 +45,53 @@ struct MoveBy {
   }
 };
 
+/// Whether a change of the param is at most a change of arguments that are the param itself; a
+/// check, a shape and a loop's `max` ask for more.
+bool is_only_itself(InstanceState &state, format::ParamId param) {
+  const Dependents &dependents = state.dependents();
+  const auto exprs = dependents.of(param);
+  if (exprs.size() != 1 || !dependents.checks(exprs[0]).empty() ||
+      !dependents.shapes(exprs[0]).empty()) {
+    return false;
+  }
+  const auto executables = state.alive();
+  return std::none_of(executables.begin(), executables.end(), [&](const auto &executable) {
+    const auto &loops = executable->loops;
+    return std::any_of(loops.begin(), loops.end(),
+                       [&](const auto &loop) { return loop.limit_expr == exprs[0]; });
+  });
+}
+
 } // namespace
 
-/// False where something is in the way, or has gone wrong.
-template <typename Change> bool Shortcuts::apply(Part &part, const Change &change) {
-  const auto alive = part.executable.lock();
+/// False where the executable is gone or its device refuses.
+template <typename Change> bool Shortcuts::apply_to_one(PerExecutable &one, const Change &change) {
+  const auto alive = one.executable.lock();
   if (alive == nullptr) {
     return false;
   }
-  for (const Argument &argument : part.arguments) {
+  for (const Argument &argument : one.arguments) {
     if (!change(*argument.slot, argument.type)) {
       return false;
     }
   }
-  return part.kernels->apply();
+  return one.kernels->apply();
 }
 
-/// All or nothing.
+/// All or, with what make_back() says, nothing. What stops half way must be a change that is taken
+/// back whether it was made or not.
 template <typename Change, typename MakeBack>
-std::optional<UpdateReport> Shortcuts::apply(Parts &parts, const Change &change,
-                                             const MakeBack &make_back) {
+std::optional<UpdateReport> Shortcuts::apply_to_all(AllExecutables &all, const Change &change,
+                                                    const MakeBack &make_back) {
   std::optional<UpdateReport> report(std::in_place);
-  for (std::size_t i = 0; i < parts.size(); ++i) {
-    if (!apply(parts[i], change)) [[unlikely]] {
-      for (Part &part : std::span(parts).first(i + 1)) {
-        static_cast<void>(apply(part, make_back()));
+  for (std::size_t i = 0; i < all.size(); ++i) {
+    if (!apply_to_one(all[i], change)) [[unlikely]] {
+      for (PerExecutable &one : std::span(all).first(i + 1)) {
+        static_cast<void>(apply_to_one(one, make_back()));
       }
       return std::nullopt;
     }
-    report->nodes += parts[i].nodes;
+    report->nodes += all[i].nodes;
     report->kind = UpdateKind::InPlace;
   }
   return report;
@@ -81,7 +100,7 @@ std::optional<UpdateReport> Shortcuts::apply(Parts &parts, const Change &change,
 [[gnu::hot]] std::optional<UpdateReport>
 Shortcuts::set(InstanceState &state, std::string_view param, const Scalar &value) {
   const auto found = std::find_if(params_.begin(), params_.end(),
-                                  [param](const OfParam &it) { return equal(it.name, param); });
+                                  [param](const auto &it) { return equal(it.name, param); });
   const auto now = found == params_.end() ? std::nullopt : Parameters::convert(found->type, value);
   if (!now) {
     return std::nullopt;
@@ -91,7 +110,7 @@ Shortcuts::set(InstanceState &state, std::string_view param, const Scalar &value
     return UpdateReport();
   }
   const ScalarType type = found->type;
-  std::optional<UpdateReport> report = apply(found->parts, SetTo{type, *now}, [&] {
+  std::optional<UpdateReport> report = apply_to_all(found->all, SetTo{type, *now}, [&] {
     return SetTo{type, {before, format::to_scalar_bits(before, type).bits}};
   });
   if (!report) {
@@ -104,81 +123,94 @@ Shortcuts::set(InstanceState &state, std::string_view param, const Scalar &value
 
 std::optional<UpdateReport> Shortcuts::move(format::BufferId buffer, std::uint64_t bytes) {
   const auto found = std::find_if(buffers_.begin(), buffers_.end(),
-                                  [buffer](const OfBuffer &it) { return it.buffer == buffer; });
+                                  [buffer](const auto &it) { return it.buffer == buffer; });
   if (found == buffers_.end()) {
     return std::nullopt;
   }
   std::optional<UpdateReport> report =
-      apply(found->parts, MoveBy{bytes}, [bytes] { return MoveBy{-bytes}; });
+      apply_to_all(found->all, MoveBy{bytes}, [bytes] { return MoveBy{-bytes}; });
   if (!report) {
     clear();
   }
   return report;
 }
 
-/// Notes the change.
-bool Shortcuts::is_first(Cause cause) {
-  if (std::find(changed_before_.begin(), changed_before_.end(), cause) != changed_before_.end()) {
-    return false;
-  }
-  changed_before_.push_back(cause);
-  return true;
-}
-
-void Shortcuts::learn(InstanceState &state, std::string_view name) {
+void Shortcuts::note(InstanceState &state, std::string_view param,
+                     const UpdateReport &report) noexcept {
   const std::vector<format::Param> &params = state.contents().params;
-  const auto param = std::find_if(params.begin(), params.end(),
-                                  [name](const format::Param &it) { return it.name == name; });
-  const format::ParamId id{static_cast<std::uint32_t>(param - params.begin())};
-  if (is_first(id)) {
-    return;
-  }
-  const Dependents &dependents = state.dependents();
-  const auto exprs = dependents.of(id);
-  if (exprs.size() != 1 || !dependents.checks(exprs[0]).empty() ||
-      !dependents.shapes(exprs[0]).empty()) {
-    return;
-  }
-  for (const auto &executable : state.alive()) {
-    for (const ExecutableState::Loop &loop : executable->loops) {
-      if (loop.limit_expr == exprs[0]) {
-        return;
+  for (std::uint32_t index = 0; index < params.size(); ++index) {
+    if (params[index].name == param && report.kind == UpdateKind::InPlace) {
+      try {
+        add(state, format::ParamId{index});
+      } catch (...) {
+        clear();
       }
+      return;
     }
   }
-  if (auto parts = parts_of(state, dependents.uses(exprs[0]))) {
-    params_.push_back({std::string(name), param->type, id, exprs[0], std::move(*parts)});
+}
+
+void Shortcuts::note(InstanceState &state, format::BufferId buffer,
+                     const UpdateReport &report) noexcept {
+  if (report.kind == UpdateKind::InPlace) {
+    try {
+      add(state, buffer);
+    } catch (...) {
+      clear();
+    }
   }
 }
 
-void Shortcuts::learn(InstanceState &state, format::BufferId buffer) {
-  if (is_first(buffer)) {
+/// How often it has been noted, with this time.
+int Shortcuts::count(Changed what) {
+  const auto found = std::find_if(noted_.begin(), noted_.end(),
+                                  [what](const Noted &it) { return it.what == what; });
+  if (found != noted_.end()) {
+    return ++found->times;
+  }
+  noted_.push_back({what, 1});
+  return 1;
+}
+
+void Shortcuts::add(InstanceState &state, format::ParamId id) {
+  if (count(id) != 2 || !is_only_itself(state, id)) {
     return;
   }
-  if (auto parts = parts_of(state, state.dependents().uses(buffer))) {
-    buffers_.push_back({buffer, std::move(*parts)});
+  const format::Param &param = state.contents().params[id.index];
+  const format::ExprId expr = state.dependents().of(id)[0];
+  if (auto all = find_slots(state, state.dependents().uses(expr))) {
+    params_.push_back({param.name, param.type, id, expr, std::move(*all)});
   }
 }
 
-/// Nothing where more than arguments depends on it, or a node has not been changed yet.
-std::optional<Shortcuts::Parts> Shortcuts::parts_of(InstanceState &state,
-                                                    std::span<const Use> uses) {
-  Parts parts;
+void Shortcuts::add(InstanceState &state, format::BufferId buffer) {
+  if (count(buffer) != 2) {
+    return;
+  }
+  if (auto all = find_slots(state, state.dependents().uses(buffer))) {
+    buffers_.push_back({buffer, std::move(*all)});
+  }
+}
+
+/// Nothing where some use is more than an argument.
+std::optional<Shortcuts::AllExecutables> Shortcuts::find_slots(InstanceState &state,
+                                                               std::span<const Use> uses) {
+  AllExecutables all;
   for (const auto &executable : state.alive()) {
-    std::optional<Part> part = part_of(state, executable, uses);
-    if (!part) {
+    std::optional<PerExecutable> one = find_slots(state, executable, uses);
+    if (!one) {
       return std::nullopt;
     }
-    if (part->nodes != 0) {
-      parts.push_back(std::move(*part));
+    if (one->nodes != 0) {
+      all.push_back(std::move(*one));
     }
   }
-  return parts;
+  return all;
 }
 
-std::optional<Shortcuts::Part>
-Shortcuts::part_of(InstanceState &state, const std::shared_ptr<ExecutableState> &executable,
-                   std::span<const Use> uses) {
+std::optional<Shortcuts::PerExecutable>
+Shortcuts::find_slots(InstanceState &state, const std::shared_ptr<ExecutableState> &executable,
+                      std::span<const Use> uses) {
   std::vector<Argument> arguments;
   std::vector<DeviceExecutable::Update> kernels;
   for (const Use &use : uses) {
@@ -196,10 +228,10 @@ Shortcuts::part_of(InstanceState &state, const std::shared_ptr<ExecutableState> 
     }
   }
   if (!kernels.empty() && state.is_changed_on_device(*executable)) {
-    return std::nullopt;
+    return std::nullopt; // which must wait, and upload
   }
-  return Part{executable->executable->prepare(kernels), std::move(arguments), executable,
-              kernels.size()};
+  return PerExecutable{executable->executable->prepare(kernels), std::move(arguments), executable,
+                       kernels.size()};
 }
 
 } // namespace cgrt

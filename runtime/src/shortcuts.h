@@ -1,5 +1,4 @@
-// What set() of a param or bind() of a buffer comes to, where it changes numbers in kernels'
-// arguments and nothing else.
+// The fast way of set() and bind().
 #pragma once
 
 #include "executable_state.h"
@@ -22,30 +21,31 @@ namespace cgrt {
 
 struct InstanceState;
 
-/// A Transaction looks up what depends on a change, in tables that a launch has driven out of the
-/// caches: for a single node that costs more than CUDA's call. Of what is changed again and again,
-/// alone, the places are remembered, side by side.
+/// For a param or a buffer on which nothing but arguments of kernels depends: the slots to write
+/// and the device's calls to make, ready and side by side. A Transaction does all else, and looks
+/// up what depends on a change in tables that a launch drives out of the caches, which for one
+/// node costs more than CUDA's call. Of three changes in place, each made alone, the first is
+/// noted, the second makes the shortcut, and the third uses it.
 class Shortcuts {
 public:
   /// Sets the param where it has a shortcut and all goes well. Otherwise nothing has changed, and a
   /// Transaction does it or says why not.
   std::optional<UpdateReport> set(InstanceState &state, std::string_view param,
                                   const Scalar &value);
-
   /// The same for a buffer, whose memory now begins `bytes` further on; its extents are the same.
   std::optional<UpdateReport> move(format::BufferId buffer, std::uint64_t bytes);
 
   /// After a Transaction that has set this param, or bound this buffer, and nothing else. The
-  /// second time, that gets a shortcut, if it can have one: where changes on which more depends
-  /// come between, shortcuts would not last.
-  void learn(InstanceState &state, std::string_view param);
-  void learn(InstanceState &state, format::BufferId buffer);
+  /// change is done, so that a shortcut that cannot be made is none.
+  void note(InstanceState &state, std::string_view param, const UpdateReport &report) noexcept;
+  void note(InstanceState &state, format::BufferId buffer, const UpdateReport &report) noexcept;
 
-  /// What is remembered holds until an executable is made or a LiveNode gets other params.
+  /// To be called when an executable has been made, or a LiveNode gets other params as a whole: the
+  /// slots are not there any more.
   void clear() {
     params_.clear();
     buffers_.clear();
-    changed_before_.clear();
+    noted_.clear();
   }
 
 private:
@@ -54,43 +54,48 @@ private:
     ScalarType type;     ///< of a value
   };
 
-  /// One executable.
-  struct Part {
+  struct PerExecutable {
     std::unique_ptr<PreparedKernels> kernels;
     std::vector<Argument> arguments;
     std::weak_ptr<ExecutableState> executable;
     std::size_t nodes;
   };
-  using Parts = std::vector<Part>;
+  using AllExecutables = std::vector<PerExecutable>;
 
-  struct OfParam {
+  struct ParamShortcut {
     std::string name;
     ScalarType type;
     format::ParamId param;
-    format::ExprId expr; ///< the only one that reads the param
-    Parts parts;
+    format::ExprId expr; ///< the only one that reads the param: the param itself
+    AllExecutables all;
   };
 
-  struct OfBuffer {
+  struct BufferShortcut {
     format::BufferId buffer;
-    Parts parts;
+    AllExecutables all;
   };
 
-  using Cause = std::variant<format::ParamId, format::BufferId>;
+  using Changed = std::variant<format::ParamId, format::BufferId>;
+  struct Noted {
+    Changed what;
+    int times;
+  };
 
-  bool is_first(Cause cause);
-  static std::optional<Parts> parts_of(InstanceState &state, std::span<const Use> uses);
-  static std::optional<Part> part_of(InstanceState &state,
-                                     const std::shared_ptr<ExecutableState> &executable,
-                                     std::span<const Use> uses);
-  template <typename Change> static bool apply(Part &part, const Change &change);
+  int count(Changed what);
+  void add(InstanceState &state, format::ParamId param);
+  void add(InstanceState &state, format::BufferId buffer);
+  static std::optional<AllExecutables> find_slots(InstanceState &state, std::span<const Use> uses);
+  static std::optional<PerExecutable> find_slots(InstanceState &state,
+                                                 const std::shared_ptr<ExecutableState> &executable,
+                                                 std::span<const Use> uses);
+  template <typename Change> static bool apply_to_one(PerExecutable &one, const Change &change);
   template <typename Change, typename MakeBack>
-  static std::optional<UpdateReport> apply(Parts &parts, const Change &change,
-                                           const MakeBack &make_back);
+  static std::optional<UpdateReport> apply_to_all(AllExecutables &all, const Change &change,
+                                                  const MakeBack &make_back);
 
-  std::vector<OfParam> params_;
-  std::vector<OfBuffer> buffers_;
-  std::vector<Cause> changed_before_; ///< by a Transaction
+  std::vector<ParamShortcut> params_;
+  std::vector<BufferShortcut> buffers_;
+  std::vector<Noted> noted_;
 };
 
 } // namespace cgrt

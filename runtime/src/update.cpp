@@ -315,7 +315,9 @@ void Transaction::exchange(Plan &plan, bool forward) {
   for (Whole &whole : plan.wholes) {
     std::swap(whole.node->params, whole.params);
     std::swap(whole.node->enabled, whole.enabled);
-    state_.shortcuts.clear();
+  }
+  if (!plan.wholes.empty()) {
+    state_.shortcuts.clear(); // the arguments of these nodes stand elsewhere now
   }
   if (!forward) {
     patches();
@@ -425,14 +427,9 @@ void Transaction::wait_for_device() {
   }
 }
 
-/// Memory bound to one buffer, and nothing else.
-bool Transaction::is_lone_move() const {
-  return assignments_.empty() && placements_.size() == 1;
-}
-
-/// With the new memory in place.
+/// Of a transaction that binds memory to one buffer and does nothing else, with that in place.
 std::optional<UpdateReport> Transaction::take_shortcut() {
-  if (!is_lone_move()) {
+  if (!assignments_.empty() || placements_.size() != 1) {
     return std::nullopt;
   }
   const Placement &old = placements_.front();
@@ -449,6 +446,7 @@ UpdateReport Transaction::commit() {
   try {
     resize();
     check_memory();
+    state_.retired.reserve(state_.retired.size() + placements_.size()); // so that the end succeeds
     exchange_memory();
     exchanged = true;
     report = take_shortcut();
@@ -477,9 +475,6 @@ UpdateReport Transaction::commit() {
     for (Plan &plan : plans()) {
       finish(plan, *report);
       plan.executable.reset(); // whose end is its users' affair
-    }
-    if (is_lone_move()) {
-      state_.shortcuts.learn(state_, placements_.front().buffer);
     }
   }
   for (Placement &old : placements_) {

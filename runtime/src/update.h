@@ -84,7 +84,6 @@ private:
   void resolve_again(Plan &plan);
   void make_live(ExecutableState &executable, std::uint32_t index);
   std::span<Plan> plans() { return {plans_.data(), plan_count_}; }
-  bool is_lone_move() const;
   std::optional<UpdateReport> take_shortcut();
   void make_plans();
   void wait_for_device();

@@ -18,6 +18,7 @@
 #include <cuda_runtime_api.h>
 
 #include <algorithm>
+#include <array>
 #include <chrono>
 #include <cstdint>
 #include <cstdio>
@@ -93,10 +94,7 @@ public:
                 "%-10s %8s %8s %8s %12s %12s\n",
                 "graph", "tail", "detach", "host", "tail/host", "detach/host");
     for (const char *graph : {"chain1", "chain10", "chain100", "chain1000", "wide32"}) {
-      const std::string name = graph;
-      const double tail = by_device("tail_" + name);
-      const double detach = by_device("detach_" + name);
-      const double host = by_host("host_" + name);
+      const auto [tail, detach, host] = measure(graph);
       std::printf("%-10s %8.2f %8.2f %8.2f %12.3f %12.3f\n", graph, tail, detach, host, tail / host,
                   detach / host);
     }
@@ -112,27 +110,36 @@ private:
     return static_cast<double>(begun - decided) / 1000;
   }
 
-  double by_device(const std::string &name) {
-    cgrt::Executable graph = instance_.executable(name);
+  double by_device(cgrt::Executable &graph) {
     run(graph);
-    return median_of(repetitions_, [&] {
-      run(graph);
-      return between();
-    });
+    return between();
   }
 
-  double by_host(const std::string &name) {
-    cgrt::Executable graph = instance_.executable(name);
-    run(graph);
-    return median_of(repetitions_, [&] {
-      *flag_ = 0;
-      decide_.launch();
-      while (*flag_ == 0) {
+  double by_host(cgrt::Executable &graph) {
+    *flag_ = 0;
+    decide_.launch();
+    while (*flag_ == 0) {
+    }
+    graph.launch(stream_, cgrt::Order::OfItsStream);
+    graph.wait();
+    return between();
+  }
+
+  /// Medians by tail, by detach and by the host, in turns.
+  std::array<double, 3> measure(const std::string &name) {
+    std::array<cgrt::Executable, 3> graphs = {instance_.executable("tail_" + name),
+                                              instance_.executable("detach_" + name),
+                                              instance_.executable("host_" + name)};
+    std::array<std::vector<double>, 3> times;
+    for (int i = -1; i < repetitions_; ++i) { // the first is not counted
+      for (std::size_t way = 0; way < graphs.size(); ++way) {
+        const double time = way == 2 ? by_host(graphs[way]) : by_device(graphs[way]);
+        if (i >= 0) {
+          times[way].push_back(time);
+        }
       }
-      graph.launch(stream_, cgrt::Order::OfItsStream);
-      graph.wait();
-      return between();
-    });
+    }
+    return {median(times[0]), median(times[1]), median(times[2])};
   }
 
   cgrt::Instance instance_;

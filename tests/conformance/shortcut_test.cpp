@@ -34,6 +34,15 @@ protected:
     graph main { put(a, x); put(a, y); add<<<grid, 4>>>(b, y); }
     graph only_x { put(a, x); })";
 
+  /// As Instance::set() does where there is no shortcut.
+  static void set_by_transaction(cgrt::InstanceState &state, const std::string &param,
+                                 const cgrt::Scalar &value) {
+    cgrt::Transaction &transaction = state.transaction();
+    transaction.assign(param, value);
+    const cgrt::UpdateReport report = transaction.commit();
+    state.shortcuts.note(state, param, report);
+  }
+
   static std::int32_t first(cgrt::Instance &instance, const char *buffer) {
     return static_cast<std::int32_t>(read_words(instance, buffer).at(0));
   }
@@ -347,6 +356,66 @@ private:
 
 } // namespace
 
+/// Numbers of every type, also those that a def hands on; but a value that was there already, or
+/// was refused, is no change.
+TEST_P(ShortcutTest, TheThirdChangeInPlaceTakesOne) {
+  std::string params;
+  std::string body;
+  const std::vector<std::string> types = {"bool", "i8",  "u8",  "i16",  "u16", "i32", "u32",
+                                          "i64",  "u64", "f16", "bf16", "f32", "f64"};
+  for (const std::string &type : types) {
+    params += "param p_" + type + ": " + type + " = 0; param d_" + type + ": " + type + " = 0;\n" +
+              "kernel k_" + type + "(v: " + type +
+              ", x: inout i32[1]) grid(1) block(1) cuda { if (v) x[0] += 1; }\n" + "def by_" +
+              type + "(v: " + type + ", x: inout i32[1]) { k_" + type + "(v, x); }\n";
+    body += "k_" + type + "(p_" + type + ", x); by_" + type + "(d_" + type + ", x);\n";
+  }
+  const auto replace_bool = [](std::string text) {
+    for (std::size_t at = 0; (at = text.find(": bool = 0", at)) != std::string::npos;) {
+      text.replace(at, 10, ": bool = false");
+    }
+    return text;
+  };
+  const auto state = std::make_shared<cgrt::InstanceState>(
+      compile_text(replace_bool(params) + "device inout x: i32[1]; graph main {" + body + "}"),
+      place(), std::map<std::string, cgrt::Scalar>());
+  const auto executable = std::make_shared<cgrt::ExecutableState>();
+  executable->graph = state->find_graph("main");
+  state->make(executable);
+  for (const std::string &type : types) { // by resolving the nodes, which ends shortcuts
+    set_by_transaction(*state, "p_" + type, 1);
+    set_by_transaction(*state, "d_" + type, 1);
+  }
+  state->shortcuts.clear();
+  for (const std::string &type : types) {
+    for (const char *prefix : {"p_", "d_"}) {
+      const std::string param = prefix + type;
+      set_by_transaction(*state, param, 0);
+      set_by_transaction(*state, param, 0);
+      EXPECT_FALSE(state->shortcuts.set(*state, param, 1)) << param << ": not yet";
+      set_by_transaction(*state, param, 1);
+      EXPECT_TRUE(state->shortcuts.set(*state, param, 0)) << param;
+    }
+  }
+}
+
+/// The second time is no change, so that no node has been changed in the executable yet.
+TEST_P(ShortcutTest, ARefusedChangeCountsForNothing) {
+  cgrt::Instance instance(compile_text(R"(
+    param n: i32 = 1; param a: i32 = 1; device inout x: i32[1];
+    kernel put(v: i32, x: inout i32[1]) grid(1) block(1) cuda { x[0] = v; }
+    graph main { put<<<n, 1>>>(a, x); })"),
+                          place());
+  write_words(instance, "x", {0});
+  cgrt::Executable graph = instance.executable();
+  EXPECT_FALSE(message_of(ErrorCode::InvalidValue, [&] { instance.set("n", -1); }).empty());
+  for (const int value : {1, 1, 7, 7, 8, 9}) {
+    instance.set("a", value);
+    run(graph);
+    EXPECT_EQ(first(instance, "x"), value);
+  }
+}
+
 TEST_P(ShortcutTest, AChangeThatTheDeviceRefusesIsTakenBack) {
   const auto state = std::make_shared<cgrt::InstanceState>(compile_text(sums), place(),
                                                            std::map<std::string, cgrt::Scalar>());
@@ -368,11 +437,8 @@ TEST_P(ShortcutTest, AChangeThatTheDeviceRefusesIsTakenBack) {
     return value;
   };
   for (const std::int64_t v : {5, 6}) {
-    cgrt::Transaction &transaction = state->transaction();
-    transaction.assign("a", v);
-    transaction.commit();
-    EXPECT_FALSE(state->shortcuts.set(*state, "a", v + 1)) << "not yet";
-    state->shortcuts.learn(*state, "a");
+    EXPECT_FALSE(state->shortcuts.set(*state, "a", v)) << "not yet";
+    set_by_transaction(*state, "a", v);
   }
   const auto report = state->shortcuts.set(*state, "a", 7);
   ASSERT_TRUE(report);

@@ -76,6 +76,13 @@ bool has_geometry(const CUDA_KERNEL_NODE_PARAMS &last, const KernelParams &param
          last.sharedMemBytes == params.shared_bytes;
 }
 
+/// As CUDA takes arguments, of which it only reads.
+void write_addresses(const std::vector<std::uint64_t> &arguments, void **to) {
+  for (const std::uint64_t &argument : arguments) {
+    *to++ = const_cast<std::uint64_t *>(&argument);
+  }
+}
+
 } // namespace
 
 // Where only arguments change, nothing is asked of the kernel again.
@@ -86,10 +93,7 @@ cudaError_t CudaExecutable::update(Place &place, const KernelParams &params) {
   constexpr std::size_t most = 32; // of more, another place is found
   std::array<void *, most> few;    // NOLINT(cppcoreguidelines-pro-type-member-init): written below
   if (params.arguments.size() <= most) {
-    std::transform(params.arguments.begin(), params.arguments.end(), few.begin(),
-                   [](const std::uint64_t &argument) {
-                     return const_cast<std::uint64_t *>(&argument); // CUDA only reads
-                   });
+    write_addresses(params.arguments, few.data());
     place.kernel->kernelParams = few.data();
   } else {
     place.kernel->kernelParams = place.graph->kernel_arguments(params);
@@ -114,10 +118,7 @@ public:
   void add(const CUDA_KERNEL_NODE_PARAMS &params, const std::vector<std::uint64_t> &arguments,
            std::span<const cudaGraphNode_t> nodes) {
     auto addresses = std::make_unique<void *[]>(arguments.size());
-    std::transform(arguments.begin(), arguments.end(), addresses.get(),
-                   [](const std::uint64_t &argument) {
-                     return const_cast<std::uint64_t *>(&argument); // CUDA only reads
-                   });
+    write_addresses(arguments, addresses.get());
     for (const cudaGraphNode_t node : nodes) {
       calls_.push_back({node, params});
       calls_.back().params.kernelParams = addresses.get();
@@ -150,10 +151,13 @@ private:
 } // namespace
 
 std::unique_ptr<PreparedKernels> CudaExecutable::prepare(std::span<const Update> kernels) {
+  const Current current = context_->make_current();
   auto prepared = std::make_unique<CudaPreparedKernels>(*context_, executable_);
   for (const Update &update : kernels) {
     const Place &place = places_[update.place];
-    prepared->add(*place.kernel, std::get<KernelParams>(*update.params).arguments, nodes_of(place));
+    const auto &params = std::get<KernelParams>(*update.params);
+    prepared->add(place.graph->update_params(place.node, params), params.arguments,
+                  nodes_of(place));
   }
   return prepared;
 }
