@@ -354,7 +354,40 @@ private:
   const bool &refuses_;
 };
 
+/// On which nothing can be prepared.
+class OutOfMemory : public Refusing {
+public:
+  using Refusing::Refusing;
+  std::unique_ptr<cgrt::PreparedKernels> prepare(std::span<const Update> /*kernels*/) override {
+    throw std::bad_alloc();
+  }
+};
+
 } // namespace
+
+/// The change has been made by then.
+TEST_P(ShortcutTest, WithoutMemoryForItAChangeIsMadeAllTheSame) {
+  const auto state = std::make_shared<cgrt::InstanceState>(compile_text(sums), place(),
+                                                           std::map<std::string, cgrt::Scalar>());
+  const auto executable = std::make_shared<cgrt::ExecutableState>();
+  executable->graph = state->find_graph("main");
+  state->make(executable);
+  const bool refuses = false;
+  executable->executable =
+      std::make_unique<OutOfMemory>(std::move(executable->executable), refuses);
+  const Array<std::int32_t> memory(device(), std::vector<std::int32_t>(40, 0));
+  for (int value = 10; value < 16; ++value) {
+    set_by_transaction(*state, "a", value);
+    EXPECT_FALSE(state->shortcuts.set(*state, "a", value + 1));
+    cgrt::Transaction &transaction = state->transaction();
+    transaction.bind("x", span_of(memory, 40).subspan(value % 10 * 4UL, 4));
+    const cgrt::UpdateReport report = transaction.commit();
+    state->shortcuts.note(*state, {static_cast<std::uint32_t>(state->find("x"))}, report);
+    executable->executable->launch(&state->order.next(nullptr, {}));
+    state->order.wait();
+    EXPECT_EQ(memory.read().at(value % 10 * 4UL), value);
+  }
+}
 
 /// Numbers of every type, also those that a def hands on; but a value that was there already, or
 /// was refused, is no change.
