@@ -427,6 +427,16 @@ void Transaction::wait_for_device() {
   }
 }
 
+/// Before anything has changed, since the end must succeed; by doubling, as many may gather before
+/// a wait.
+void Transaction::make_room_for_retired() {
+  std::vector<BufferMemory> &retired = state_.retired;
+  const std::size_t needed = retired.size() + placements_.size();
+  if (needed > retired.capacity()) {
+    retired.reserve(std::max(needed, 2 * retired.capacity()));
+  }
+}
+
 /// Of a transaction that binds memory to one buffer and does nothing else, with that in place.
 std::optional<UpdateReport> Transaction::take_shortcut() {
   if (!assignments_.empty() || placements_.size() != 1) {
@@ -446,7 +456,7 @@ UpdateReport Transaction::commit() {
   try {
     resize();
     check_memory();
-    state_.retired.reserve(state_.retired.size() + placements_.size()); // so that the end succeeds
+    make_room_for_retired();
     exchange_memory();
     exchanged = true;
     report = take_shortcut();

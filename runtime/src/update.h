@@ -84,6 +84,7 @@ private:
   void resolve_again(Plan &plan);
   void make_live(ExecutableState &executable, std::uint32_t index);
   std::span<Plan> plans() { return {plans_.data(), plan_count_}; }
+  void make_room_for_retired();
   std::optional<UpdateReport> take_shortcut();
   void make_plans();
   void wait_for_device();
