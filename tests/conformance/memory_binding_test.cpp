@@ -17,10 +17,6 @@ using testing::HasSubstr;
 
 class MemoryBindingTest : public ProgramsUnderTest {
 protected:
-  template <typename T> static std::span<T> span_of(const Array<T> &array, std::size_t count) {
-    return {reinterpret_cast<T *>(array.data()), count};
-  }
-
   static constexpr const char *doubling = R"(
     param n: i32 = 4;
     device in x: i32[n]; device out y: i32[n]; host out h: i32[n];

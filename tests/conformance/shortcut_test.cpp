@@ -20,10 +20,6 @@ using testing::HasSubstr;
 
 class ShortcutTest : public ProgramsUnderTest {
 protected:
-  template <typename T> static std::span<T> span_of(const Array<T> &array, std::size_t count) {
-    return {reinterpret_cast<T *>(array.data()), count};
-  }
-
   /// x = a, y = a + b, as i32.
   static constexpr const char *sums = R"(
     param a: i32 = 1; param b: i32 = 2; param grid: i32 = 1;
@@ -397,21 +393,16 @@ TEST_P(ShortcutTest, TheThirdChangeInPlaceTakesOne) {
   const std::vector<std::string> types = {"bool", "i8",  "u8",  "i16",  "u16", "i32", "u32",
                                           "i64",  "u64", "f16", "bf16", "f32", "f64"};
   for (const std::string &type : types) {
-    params += "param p_" + type + ": " + type + " = 0; param d_" + type + ": " + type + " = 0;\n" +
-              "kernel k_" + type + "(v: " + type +
-              ", x: inout i32[1]) grid(1) block(1) cuda { if (v) x[0] += 1; }\n" + "def by_" +
-              type + "(v: " + type + ", x: inout i32[1]) { k_" + type + "(v, x); }\n";
+    const std::string zero = type == "bool" ? " = false;" : " = 0;";
+    params += "param p_" + type + ": " + type + zero + " param d_" + type + ": " + type + zero +
+              " kernel k_" + type + "(v: " + type +
+              ", x: inout i32[1]) grid(1) block(1) cuda { if (v) x[0] += 1; }\ndef by_" + type +
+              "(v: " + type + ", x: inout i32[1]) { k_" + type + "(v, x); }\n";
     body += "k_" + type + "(p_" + type + ", x); by_" + type + "(d_" + type + ", x);\n";
   }
-  const auto replace_bool = [](std::string text) {
-    for (std::size_t at = 0; (at = text.find(": bool = 0", at)) != std::string::npos;) {
-      text.replace(at, 10, ": bool = false");
-    }
-    return text;
-  };
   const auto state = std::make_shared<cgrt::InstanceState>(
-      compile_text(replace_bool(params) + "device inout x: i32[1]; graph main {" + body + "}"),
-      place(), std::map<std::string, cgrt::Scalar>());
+      compile_text(params + "device inout x: i32[1]; graph main {" + body + "}"), place(),
+      std::map<std::string, cgrt::Scalar>());
   const auto executable = std::make_shared<cgrt::ExecutableState>();
   executable->graph = state->find_graph("main");
   state->make(executable);
@@ -429,6 +420,23 @@ TEST_P(ShortcutTest, TheThirdChangeInPlaceTakesOne) {
       set_by_transaction(*state, param, 1);
       EXPECT_TRUE(state->shortcuts.set(*state, param, 0)) << param;
     }
+  }
+}
+
+/// As of a loop whose `max` is the param itself.
+TEST_P(ShortcutTest, ALimitThatDependsOnAParamFollows) {
+  const auto state = std::make_shared<cgrt::InstanceState>(compile_text(sums), place(),
+                                                           std::map<std::string, cgrt::Scalar>());
+  const auto executable = std::make_shared<cgrt::ExecutableState>();
+  executable->graph = state->find_graph("main");
+  state->make(executable);
+  std::uint32_t report = 0;
+  executable->loops.push_back(
+      {&report, "loop", {}, 1, state->dependents().of(cgrt::format::ParamId{0})[0]});
+  for (int value = 10; value < 16; ++value) {
+    EXPECT_FALSE(state->shortcuts.set(*state, "a", value));
+    set_by_transaction(*state, "a", value);
+    EXPECT_EQ(executable->loops[0].limit, value);
   }
 }
 

@@ -39,6 +39,11 @@ protected:
     return is_host() ? cgrt::Device::host({seed, 0}) : cgrt::Device::cuda(0);
   }
 
+  /// Of its first elements, to be bound.
+  template <typename T> static std::span<T> span_of(const Array<T> &array, std::size_t count) {
+    return {reinterpret_cast<T *>(array.data()), count};
+  }
+
   static void run(cgrt::Executable &graph) {
     graph.launch();
     graph.wait();
