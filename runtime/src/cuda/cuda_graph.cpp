@@ -5,7 +5,6 @@
 #include "cuda/cuda_executable.h"
 
 #include <algorithm>
-#include <array>
 
 namespace cgrt::cuda {
 
